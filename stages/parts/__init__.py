@@ -1,1 +1,1 @@
-"""Parts and tiles of a kernel's result, and what each of them needs."""
+"""Parts and tiles of a kernel's result, with the volumes and slices that they need."""

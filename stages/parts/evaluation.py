@@ -1,4 +1,4 @@
-"""Operations in NumPy."""
+"""Evaluation of operations on volumes with NumPy."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ from lairmake.stages.volumes.operation import (
 
 PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
 
-# --- Evaluate the operations of a kernel with NumPy: what parts of it are compared with ---------
+# --- Expected results of parts --------------------------------------------------------------------
 #
-# Floats are computed in float64 and rounded once to the volume's type; every call and quotient is a
-# float32. Integers wrap. So it is with layers (design, Arithmetic).
+# The results of parts are compared with this evaluation. Floats are computed in float64, and
+# rounded once to the type of the volume; every call and quotient is a float32. Integers wrap.
+# Layers compute in the same way (design, Arithmetic).
 
 BLOCK = 2**20
-"""Instances, or elements, that are looked at at once."""
+"""Instances, or elements, that are computed at once."""
 
 
 def evaluate(
     program: VolumeProgram, volumes: isl.UnionSet, inputs: Mapping[str, Array],
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Array]:
-    """Return every volume, from those that are given, in their types and shapes.
+    """Return every volume, computed from the inputs, in its type and shape.
 
-    `sizes` has the values of symbolic constants. What has no values yet, tensor.empty, is zero.
+    `sizes` has the values of symbolic constants. Volumes without values, tensor.empty, are zero.
     """
     known = dict(sizes or {})
     shapes = {name: extents(d, known) for name, d in make_domains(volumes).items()}
@@ -90,7 +91,7 @@ def _reduced(
     operation: VolumeOperation, result: OperationResult, types: Mapping[str, str],
     shapes: Mapping[str, tuple[int, ...]], found: Mapping[str, Array], sizes: Values,
 ) -> Array:
-    """Return a result of a computation: values of all instances, put into its elements."""
+    """Return a result of a computation: the values of all instances, reduced into its elements."""
     type_ = types[result.volume]
     wide = np.int64 if is_integer(type_) else np.float64
     array = _start(result, shapes[result.volume], found, wide)
@@ -107,9 +108,10 @@ def reduce_into(
     array: Array, operation: VolumeOperation, result: OperationResult, found: Mapping[str, Array],
     meaning: TermMeaning, sizes: Values,
 ) -> None:
-    """Reduce what all instances give into the elements that they write, in the type of the array.
+    """Reduce the values of all instances into the elements that they write, in the array's type.
 
-    An instance gives `meaning` of the value of a result, of what it reads of the volumes `found`.
+    The value of an instance is `meaning` of the result's expression, with the elements that it
+    reads of the volumes in `found`.
     """
     assert operation.loops is not None
     box, inner = extents(operation.loops, sizes), find_inner(result)
@@ -128,7 +130,7 @@ def reduce_into(
 
 
 def _inside(loops: isl.Set, grid: Sequence[Array], sizes: Values) -> Array:
-    """Return which instances of a block there are, of a reduction under conditions."""
+    """Return whether each instance of a block is in the loops, for reductions under conditions."""
     names = [f"at{k}" for k in range(len(grid))]
     own = loops.get_tuple_name() or ""
     instance = isl.MultiId(f"[{', '.join(names)}] -> {{ {own}[{', '.join(names)}] }}")
@@ -173,7 +175,7 @@ def _put(
 def _start(
     result: OperationResult, shape: tuple[int, ...], found: Mapping[str, Array], wide: type
 ) -> Array:
-    """Return what a reduction starts from."""
+    """Return the array with which a reduction starts."""
     if result.init is not None:
         return found[result.init].astype(wide)
     return np.full(shape, neutral(result.operator, wide), wide)
@@ -187,7 +189,7 @@ def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
 
 
 def find_inner(result: OperationResult) -> tuple[int, ...]:
-    """Return the dimensions of instances that say nothing of the element that they write."""
+    """Return the dimensions of instances that do not determine the element that they write."""
     used = set[int]().union(*depends_on(result.writes))
     return tuple(k for k in range(result.writes.dim(IN)) if k not in used)
 

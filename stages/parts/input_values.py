@@ -1,4 +1,4 @@
-"""The values of the inputs of a kernel: given, or made from `data:`."""
+"""Values of the inputs of a kernel: given, or made from `data:`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def make_kernel_values(
     kernel: Kernel,
     given: Mapping[str, Array],
 ) -> dict[str, Array]:
-    """Return every input, every constant tensor, and what counts, in their types and shapes.
+    """Return every input, constant tensor and counting volume, in its type and shape.
 
-    Raises UserErrors for a file that is no such input.
+    Raises UserErrors for a file that does not fit its input.
     """
     tensors = tuple(
         Tensor(name=each.name, type=program.types[each.name], span=NOWHERE,

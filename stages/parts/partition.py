@@ -1,4 +1,4 @@
-"""Results cut where code differs."""
+"""Partition of results into parts whose elements are computed alike."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from lairmake.stages.volumes.operation import OperationResult, VolumeOperation, 
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
-# --- Which volume that has values of its own each instance of an operation reads, and where -----
+# --- Operands of instances through copies ---------------------------------------------------------
 #
-# Copies (padding, slices, transposition, ...) have none: a read goes through them, and where they
-# have several operands, to one or another, which instances tell.
+# Copies (padding, slices, transposition, ...) have no values of their own. A read goes through them
+# to a volume with values; where a copy has several operands, the instance decides between them.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One way in which instances get their operands: `reads` by their names.
+    """One way in which instances get their operands: `reads` by name.
 
-    `known` has the values of operands that are constants; `instances` get them in this way.
+    `known` has the values of constant operands; `instances` are those that get operands in this
+    way.
     """
 
     instances: isl.Set
@@ -53,8 +54,8 @@ def find_variants(
 ) -> list[Variant]:
     """Return the ways in which the instances of a computation get their operands.
 
-    `parts` has the parts, with their domains, that volumes were split into, `constants` the values
-    of volumes and parts that have one everywhere. Ensures that every instance has exactly one.
+    `parts` has the parts of split volumes, with their domains; `constants` has the values of
+    volumes and parts with one value everywhere. Ensures that every instance has exactly one way.
     """
     assert operation.loops is not None
     every = [
@@ -85,7 +86,7 @@ def _variant(
 
 
 def find_constants(program: VolumeProgram) -> dict[str, float]:
-    """Return the volumes that have one value everywhere; what has no values yet is zero."""
+    """Return the volumes with one value everywhere; volumes without values count as zero."""
     return {
         each.name: in_type(0 if each.kind == "empty" else each.constant, program.types[each.name])
         for each in program.operations
@@ -115,7 +116,7 @@ def find_ends(
 
 
 def affine_pieces(copy: isl.Map) -> list[isl.Map]:
-    """Return the pieces of a function, each of which is affine: a periodic boundary has several."""
+    """Return the affine pieces of a function; a periodic boundary has several."""
     found: list[isl.Map] = []
 
     def add(where: isl.Set, by: isl.MultiAff) -> None:
@@ -124,7 +125,7 @@ def affine_pieces(copy: isl.Map) -> list[isl.Map]:
     find_function_in(copy).coalesce().foreach_piece(add)
     return found
 
-# --- Hyperrectangles of a volume whose elements are computed alike ------------------------------
+# --- Hyperrectangles of elements computed alike ---------------------------------------------------
 #
 # Source   F Alg. 1: code for disjoint hyperrectangles
 
@@ -137,8 +138,8 @@ def find_boxes(
 ) -> list[isl.Set]:
     """Return the hyperrectangles of a result on which all elements are computed alike.
 
-    That is where { [n, r] : instances with the reduction indices r get operands in the nth way } is
-    the same. Raises NotRectangularError where there are too many.
+    Elements are computed alike if { [n, r] : instances with the reduction indices r get operands in
+    the nth way } is the same for them. Raises NotRectangularError for too many hyperrectangles.
     """
     sums = find_reduced(result)
     ways = isl.Set("{ [-1] }").flat_product(isl.Set(f"{{ [{', '.join(['0'] * len(sums))}] }}"))
@@ -156,10 +157,10 @@ def find_boxes(
 def _rectangular(
     result: OperationResult, found: Sequence[Variant], box: isl.Set
 ) -> Iterator[isl.Set]:
-    """Yield the parts of a hyperrectangle that a hyperrectangle of instances writes each.
+    """Yield parts of a hyperrectangle, each written by a hyperrectangle of instances.
 
-    Where loops were split, a box of elements may be several of these: { x[i] : 1 <= i <= 4 } of
-    i = 2a + b is one for a = 0, a = 1 and a = 2. The terms of a reduction are added up instead.
+    Where loops were split, a box of elements may need several: { x[i] : 1 <= i <= 4 } of i = 2a + b
+    is one for a = 0, for a = 1 and for a = 2. The terms of a reduction are added up instead.
     """
     pieces: list[isl.Set] = []
     if result.operator not in SIGNS:
@@ -187,13 +188,13 @@ def _mark(number: int, width: int) -> isl.Set:
 
 
 def find_reduced(result: OperationResult) -> list[int]:
-    """Return the dimensions of instances that say nothing of the element that they write."""
+    """Return the dimensions of instances that do not determine the element that they write."""
     used = set[int]().union(*depends_on(result.writes))
     return [k for k in range(result.writes.dim(IN)) if k not in used]
 
 
 def _numbered(result: OperationResult, instances: isl.Set, number: int) -> isl.Set:
-    """Return { [element, number, r] } for instances of reduction indices r."""
+    """Return { [element, number, r] } for instances with the reduction indices r."""
     sums = find_reduced(result)
     width = result.writes.dim(IN)
     names = [f"d{k}" for k in range(width)]
@@ -203,22 +204,23 @@ def _numbered(result: OperationResult, instances: isl.Set, number: int) -> isl.S
     both = result.writes.intersect_domain(instances).flat_range_product(mark)
     return both.range()
 
-# --- Parts with conditions: where a mask would cut a result up, row by row, its terms are polyhedra
+# --- Parts with conditions ------------------------------------------------------------------------
 #
 # Source   F Alg. 1 has hyperrectangles of elements that are computed alike; here those are, too, of
 #          which only instances under affine conditions count
 #
-# An element without any instance gets the neutral element of its reduction. What is no reduction
-# becomes one: zeros are what nothing is added to, and -inf what is never exceeded.
+# A mask that would cut a result up, row by row, becomes a condition: then the terms of the result
+# are polyhedra. An element without any instance gets the neutral element of its reduction. A result
+# without a reduction becomes one: of sums if other elements are zero, of maxima if they are -inf.
 
 MOST_ALONG = 8
-"""Of a result that is cut into more intervals along a dimension, parts have conditions."""
+"""Largest number of intervals along a dimension; parts of results with more have conditions."""
 MOST_PIECES = 4
-"""A term with conditions is so many conjunctions at most."""
+"""Largest number of conjunctions of a term with conditions."""
 
 
 def is_cut_up(boxes: Sequence[isl.Set]) -> bool:
-    """Return whether hyperrectangles are more intervals along a dimension than a few."""
+    """Return whether hyperrectangles have more than a few intervals along some dimension."""
     ends = zip(*(bounding_box(box) for box in boxes), strict=True)
     return any(len(set(each)) > MOST_ALONG for each in ends)
 
@@ -226,10 +228,10 @@ def is_cut_up(boxes: Sequence[isl.Set]) -> bool:
 def as_masked(
     result: OperationResult, found: Sequence[Variant], whole: str
 ) -> OperationResult | None:
-    """Return a result as a reduction of what is under conditions; None if that is not possible.
+    """Return a result as a reduction of terms under conditions; None if that is not possible.
 
-    What is not under them is neutral: only constants that are may be left out. Operations on
-    integers wrap to the type `whole`.
+    Elements outside of the conditions must be neutral, so only neutral constants may be left out.
+    Operations on integers wrap to the type `whole`.
     """
     values = [fold(parse_expression(result.value), each.known, whole) for each in found]
     numbers = {value.value for value in values if isinstance(value, NumberSyntax)}
@@ -243,7 +245,7 @@ def as_masked(
 
 
 def list_pieces(instances: isl.Set) -> list[isl.Set]:
-    """Return disjoint conjunctions that make up a set. Raises NotRectangularError for many."""
+    """Return disjoint conjunctions that make up a set. Raises NotRectangularError for too many."""
     plain = instances.coalesce().compute_divs()
     pieces = plain if plain.n_basic_set() == 1 else plain.make_disjoint().coalesce()
     if pieces.n_basic_set() > MOST_PIECES:
@@ -252,9 +254,9 @@ def list_pieces(instances: isl.Set) -> list[isl.Set]:
 
 
 def spell_conditions(elements: isl.Set, names: Mapping[int, str]) -> list[str]:
-    """Return the constraints of { [l] }, one conjunction, as LAIR has them.
+    """Return the constraints of { [l] }, a single conjunction, in the syntax of LAIR.
 
-    `names` are those of the dimensions that may be other than 0.
+    `names` are those of the dimensions that may differ from 0.
     """
     (basic,) = elements.get_basic_sets()
     return [_spell(each, names) for each in basic.get_constraints()]
@@ -279,7 +281,7 @@ def _sum(aff: isl.Aff, names: Mapping[int, str], sign: int) -> str:
 
 
 def _affine_terms(aff: isl.Aff, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield factors, times the denominator, and what they multiply: iterators and quotients."""
+    """Yield factors times the denominator, each with its iterator or quotient."""
     below = aff.get_denominator_val()
     for k, name in names.items():
         yield _whole(aff.get_coefficient_val(isl.dim_type.in_, k).mul(below)), name
@@ -290,7 +292,7 @@ def _affine_terms(aff: isl.Aff, names: Mapping[int, str]) -> Iterator[tuple[int,
 
 
 def _quotient(aff: isl.Aff, names: Mapping[int, str]) -> str:
-    """Return floor(e / m) as LAIR has it."""
+    """Return floor(e / m) in the syntax of LAIR."""
     above, taken = _sum(aff, names, 1), _sum(aff, names, -1)
     numerator = above if taken == "0" else f"{above} - ({taken})"
     return f"(({numerator}) // {_whole(aff.get_denominator_val())})"
@@ -299,20 +301,20 @@ def _quotient(aff: isl.Aff, names: Mapping[int, str]) -> str:
 def _whole(value: isl.Val) -> int:
     return int(value.to_python())
 
-# --- Split the results of operations into parts, each computed by code of its own ---------------
+# --- Parts of results -----------------------------------------------------------------------------
 #
 # Source   F Alg. 1: code for disjoint hyperrectangles
 #
-# A part is a hyperrectangle of a volume of which all elements are computed alike: the instances
-# that get their operands in one way are the same for each of them. There, a read of a padded volume
-# is a read of what was padded, or a constant.
+# A part is a hyperrectangle of a volume whose elements are all computed alike, by code of its own:
+# the instances that get their operands in one way are the same for each element. In a part, a read
+# of a padded volume is a read of the volume inside the padding, or a constant.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
     """Operations whose results are parts: `parts` has their domains by volume and part.
 
-    `terms` are what is summed up to a part, with what a tile that has one part calls them, and
-    `constants` the values of volumes and parts that have one value everywhere.
+    `terms` maps each term of a part to the name that it has in a tile with one part; `constants`
+    has the values of volumes and parts with one value everywhere.
     """
 
     operations: list[VolumeOperation] = field(default_factory=list)
@@ -324,10 +326,10 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """What one way to get operands adds to a part: `writes operator value` for a box of instances.
+    """The term that one way to get operands adds to a part, for a box of instances.
 
-    `writes` goes for other instances, too. `number` is all that is added to an element where that
-    is a constant.
+    The term is `writes operator value`; `writes` also covers other instances. `number` is the sum
+    of a constant term for an element, else None.
     """
 
     instances: isl.Set
@@ -343,8 +345,8 @@ def partition(
 ) -> Partition:
     """Return the parts of all results that the output of a program needs.
 
-    `facts` are sets of elements of the output: no part lies in one of them and outside of it too.
-    Raises UserError where elements are computed in too many ways for a few hyperrectangles.
+    `facts` are sets of elements of the output: no part lies both in one of them and outside of it.
+    Raises UserError for elements computed in too many ways for a few hyperrectangles.
     """
     done = Partition(constants=find_constants(program))
     output = program.outputs[0]
@@ -373,7 +375,7 @@ def find_needed(program: VolumeProgram) -> list[VolumeOperation]:
 
 
 def as_computation(operation: VolumeOperation, volumes: Mapping[str, isl.Set]) -> VolumeOperation:
-    """Return a computation; for a copy, or a constant, the one that reads each element of it."""
+    """Return a copy, or a constant, as a computation of each element; a computation as it is."""
     if operation.kind == "compute":
         return operation
     name = operation.name
@@ -428,9 +430,9 @@ def _find_parts(
     result: OperationResult, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
     facts: Sequence[isl.Set], whole: str,
 ) -> tuple[list[isl.Set], OperationResult | None]:
-    """Return the hyperrectangles of a result, and the reduction that it is if they have conditions.
+    """Return the hyperrectangles of a result, and the reduction for parts with conditions, if any.
 
-    They have where it would be cut up otherwise. Raises NotRectangularError.
+    Parts have conditions if the result would be cut up otherwise. Raises NotRectangularError.
     """
     masked = as_masked(result, found, whole)
     try:
@@ -445,7 +447,7 @@ def _find_parts(
 
 
 def _stem(volume: str, taken: Collection[str]) -> str:
-    """Return what the parts of a volume are called, apart from their numbers."""
+    """Return the stem of the names of a volume's parts, before their numbers."""
     stem = volume
     while any(re.fullmatch(rf"{stem}_(\d+_)?(term)?\d+", name) for name in taken):
         stem += "_"
@@ -455,7 +457,7 @@ def _stem(volume: str, taken: Collection[str]) -> str:
 def _check_finite(
     operation: VolumeOperation, result: OperationResult, values: Iterable[float]
 ) -> None:
-    """Raise UserError for numbers that LAIR has not."""
+    """Raise UserError for infinities and NaN, which LAIR does not have."""
     if not all(map(math.isfinite, values)):
         message = f"{result.volume} of {operation.source} on line {operation.line}"
         hint = "give the constant a finite value"
@@ -466,7 +468,7 @@ def _terms(
     operation: VolumeOperation, result: OperationResult, variant: Variant, box: isl.Set, whole: str,
     divide: Callable[[isl.Set], list[isl.Set]],
 ) -> Iterator[Term]:
-    """Yield what a way to get operands adds to a part, by the sets into which instances divide.
+    """Yield the terms that a way to get operands adds to a part, one for each divided set.
 
     Operations on integers wrap to the type `whole`.
     """
@@ -489,7 +491,7 @@ def _terms(
 def _start(
     start: isl.Map, box: isl.Set, constants: Mapping[str, float]
 ) -> Iterator[Term]:
-    """Yield what a part of a reduction starts from."""
+    """Yield the term with which a part of a reduction starts, if there is one."""
     read = start.intersect_domain(box)
     if not read.is_empty():
         name = read.get_tuple_name(OUT) or ""
@@ -501,7 +503,7 @@ def _start(
 
 
 def _kept(result: OperationResult, terms: Sequence[Term]) -> list[Term]:
-    """Return the terms that count: those that are not neutral."""
+    """Return the terms that are not neutral."""
     # None of `=`, which is no reduction: then every term counts. A term's number is None where it
     # is no constant, and then no neutral element equals it.
     neutral = NEUTRAL.get(result.operator)
@@ -516,7 +518,7 @@ def _compute(
     terms: Sequence[Term],
     done: Partition,
 ) -> None:
-    """Add the operations that compute a part: one, or one per term and their sum."""
+    """Add the operations that compute a part: one, or one for each term, and their sum."""
     known = [term.number for term in terms if term.number is not None]
     open_ = [term for term in terms if term.number is None]
     total, type_ = combine(result.operator, known), done.types[name]
@@ -549,7 +551,7 @@ def _compute(
 
 
 def _one(label: str, term: Term, operation: VolumeOperation) -> VolumeOperation:
-    """Return the operation that computes a term; instances are called by what they compute."""
+    """Return the operation that computes a term; its loops are named by the term."""
     loops = f"{label}_loops"
     writes = term.writes.set_tuple_name(IN, loops).set_tuple_name(OUT, label)
     instances = term.instances.set_tuple_name(loops)

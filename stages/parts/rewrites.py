@@ -1,4 +1,4 @@
-"""Constant folding, split loops."""
+"""Rewrites of expressions and loops: folded constants, and split loops."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from lairmake.stages.volumes.operation import VolumeOperation
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
-# --- What is left of an expression where some of its operands are constants ---------------------
+# --- Folded constants -----------------------------------------------------------------------------
 #
 # Differs  zero times anything is zero, and so are sums without terms: a constant is a fact, and
 #          what it makes superfluous is left out, infinities and all that is no number included. So
 #          is what is added to an infinity.
 
 def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:
-    """Return an expression with values in place of the operands that are known.
+    """Return an expression with the values of known operands put in, and folded.
 
     Operations on integers wrap to the type `whole`.
     """
@@ -56,7 +56,7 @@ def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:
 
 
 def _known(expr: Unary | CallSyntax | Binary, whole: str) -> Expr:
-    """Return the number that an expression of numbers is; another one as it is."""
+    """Return the number of an expression of numbers; other expressions as they are."""
     match expr:
         case Unary():
             parts: tuple[Expr, ...] = (expr.operand,)
@@ -89,7 +89,7 @@ def _simple(expr: Expr) -> Expr:
 
 
 def _infinity(expr: Binary) -> float:
-    """Return the infinity that a sum or difference is since one of its operands is, else 0."""
+    """Return the infinity of a sum or difference with an infinite operand, else 0."""
     sign = 1 if expr.op == "+" else -1
     for each, factor in ((expr.left, 1), (expr.right, sign)):
         if isinstance(each, NumberSyntax) and math.isinf(each.value):
@@ -117,12 +117,12 @@ def is_number(expr: Expr, value: float) -> bool:
 
 
 def repeat(operator: str, value: float, times: int) -> float:
-    """Return what a reduction of a value, so many times, gives."""
+    """Return the reduction of `times` equal values."""
     return {"+=": value * times, "*=": value**times}.get(operator, value)
 
 
 def in_type(value: float, type_: str) -> float:
-    """Return a value as a volume of a type has it: integers wrap."""
+    """Return a value rounded to a type; integers wrap."""
     if not is_integer(type_):
         with np.errstate(over="ignore"):
             return float(np.asarray(value).astype(type_))
@@ -131,7 +131,7 @@ def in_type(value: float, type_: str) -> float:
 
 
 def combine(operator: str, values: list[float]) -> float:
-    """Return what a reduction of numbers gives."""
+    """Return the reduction of numbers."""
     found = NEUTRAL.get(operator, 0)
     for value in values:
         found = {
@@ -140,19 +140,18 @@ def combine(operator: str, values: list[float]) -> float:
         }.get(operator, value)
     return found
 
-# --- Split loops of which operands are read at quotients, so that all accesses are affine -------
+# --- Split loops with affine accesses -------------------------------------------------------------
 #
-# Where instances d read x[floor(d/4), d mod 4], as an operand whose dimensions are collapsed, those
-# of two loops, d = 4a + b with 0 <= b < 4, read x[a, b].
+# Where instances d read x[floor(d/4), d mod 4], as of an operand with collapsed dimensions,
+# instances of two loops, d = 4a + b with 0 <= b < 4, read x[a, b].
 
 def split_loops(
     operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
 ) -> VolumeOperation:
-    """Return a computation with more loops, and fewer quotients in what they read, if there are.
+    """Return a computation with more loops and fewer quotients in its reads, if there is one.
 
-    `ends` gives what a read reads in the end, through copies.
-    Ensures the same values in the same elements: instances are renamed one to one, and their set is
-    a box from zero as before.
+    `ends` returns the reads behind a read, through copies. Ensures the same values in the same
+    elements: instances are renamed one to one, and their set is still a box from zero.
     """
     found, count = operation, _count(operation, ends)
     while count:
@@ -170,7 +169,7 @@ def split_loops(
 def _split(operation: VolumeOperation, dim: int, by: int) -> VolumeOperation | None:
     """Return an operation with two loops, a and b, for d = by a + b with 0 <= b < by.
 
-    None where the size of d is no multiple of `by`.
+    Returns None if the size of d is no multiple of `by`.
     """
     assert operation.loops is not None
     if (find_greatest(operation.loops, dim).to_python() + 1) % by:
@@ -193,14 +192,14 @@ def _split(operation: VolumeOperation, dim: int, by: int) -> VolumeOperation | N
 
 
 def _plain(loops: isl.Set) -> isl.Set:
-    """Return a set without what its other constraints say as well: a = floor(d/4) for a box."""
+    """Return a set without redundant constraints, as a = floor(d/4) in a box."""
     return loops.coalesce().detect_equalities().remove_redundancies().coalesce()
 
 
 def _quotients(
     operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield divisor and loop of every quotient of a single loop in what is read."""
+    """Yield divisor and loop of every quotient of a single loop in the reads."""
     for div in _divs(operation, ends):
         loops, nested = (_used(div, kind) for kind in (IN, DIV))
         if len(loops) == 1 and not nested:
@@ -219,7 +218,7 @@ def _count(operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Ma
 def _divs(
     operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
 ) -> Iterator[isl.Aff]:
-    """Yield the quotients in what is read, each as often as it occurs."""
+    """Yield the quotients in the reads, each as often as it occurs."""
     assert operation.loops is not None
     for read in operation.reads.values():
         for end in ends(read.intersect_domain(operation.loops)):

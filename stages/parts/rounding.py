@@ -1,4 +1,4 @@
-"""How far rounding may move the volumes of a program from what it would give without.
+"""Bounds on the rounding errors of the volumes of a program.
 
 Source   N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, Sec. 3.1:
          n roundings move a sum by n u sum|terms| at most; and N. J. Higham and T. Mary, SIAM J.
@@ -31,19 +31,19 @@ from lairmake.stages.volumes.operation import (
 )
 
 SURE = 6
-"""By how many standard deviations a sum of roundings is off at most: once in 10^8 sums."""
+"""Standard deviations that bound a sum of roundings, except for one in 10^8 sums."""
 
 SAYS = 2.0**-6
-"""What is likely says something up to this share of the largest sum of absolute terms."""
+"""Largest median of likely errors, as a share of the scale, at which they still count."""
 
 Errors = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundingBound:
-    """How far values may be off: at `worst`, and how far they are but for one in many millions.
+    """Errors of values: the `worst` case, and a `likely` bound, exceeded once in many millions.
 
-    `scale` is the largest sum of absolute terms of which one is made, before these cancel.
+    `scale` is the largest sum of absolute terms of a value, before terms cancel.
     """
 
     worst: Array
@@ -55,10 +55,10 @@ def bound_rounding(
     program: VolumeProgram, volumes: isl.UnionSet, values: Mapping[str, Array],
     rounding: Callable[[str], Rounding], given: Errors,
 ) -> dict[str, RoundingBound]:
-    """Return how far each output may be off.
+    """Return the error bound of each output.
 
-    `values` are those of all volumes, `rounding` says how a type of these rounds, and `given` is
-    how far inputs are off. Constants of expressions are rounded as results are.
+    `values` are those of all volumes, `rounding` returns the rounding of a type, and `given` has
+    the errors of inputs. Constants in expressions are rounded like results.
     """
     shapes = {name: extents(d, {}) for name, d in make_domains(volumes).items()}
     passes = [
@@ -73,11 +73,12 @@ def bound_rounding(
 
 
 def find_allowance(expected: Array, bounds: Sequence[RoundingBound], row: Tolerance) -> Array:
-    """Return how far each value may be off: in no invocation more than in the worst case.
+    """Return the allowed error of each value: in no invocation more than its worst case.
 
-    That says little of a deep network, so that what its row says does, or what is likely. What is
-    likely says nothing where it is more than what sums are made of, or a share of that nearly
-    everywhere: a comparison that turns out otherwise moves a few elements far.
+    The worst case is weak in a deep network, so the tolerance of the row, or the likely error,
+    bounds it further. The likely error does not count where it exceeds the scale of sums, nor
+    anywhere if its median exceeds a share of the scale: a comparison with another outcome moves a
+    few elements far.
     """
     worst = np.stack([each.worst for each in bounds]).reshape(expected.shape)
     likely = np.stack([each.likely for each in bounds]).reshape(expected.shape)
@@ -93,7 +94,7 @@ def find_allowance(expected: Array, bounds: Sequence[RoundingBound], row: Tolera
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pass:
-    """A walk over all operations, which adds up the worst cases, or squares, as independent."""
+    """A walk over all operations that adds up worst cases, or the squares of independent errors."""
 
     program: VolumeProgram
     shapes: Mapping[str, tuple[int, ...]]
@@ -129,9 +130,9 @@ class _Pass:
     def _of_result(
         self, operation: VolumeOperation, result: OperationResult, errors: Errors
     ) -> Array:
-        """Return the roundings of a result, and what errors of operands do to it.
+        """Return the error of a result: its own roundings, and the effect of errors of operands.
 
-        What is neither finite nor a number says that nothing is known: any error may be.
+        An error that is infinite or NaN becomes infinite: nothing is known of the value.
         """
         start = np.zeros(self.shapes[result.volume])
         if result.init is not None:
@@ -145,7 +146,7 @@ class _Pass:
         return np.asarray(np.nan_to_num(found, nan=np.inf, posinf=np.inf))
 
     def _own(self, operation: VolumeOperation, result: OperationResult) -> Array:
-        """Return n u sum|terms|, n counting the terms of an element and what each is made of."""
+        """Return n u sum|terms|; n counts an element's terms and the operations of a term."""
         by = self.rounding(self.program.types[result.volume])
         expr = parse_expression(result.value)
         terms = _count_terms(operation, result) if result.operator != "=" else 1
@@ -156,7 +157,7 @@ class _Pass:
         return np.asarray(count * (by.unit * self._sums(operation, result) + by.smallest))
 
     def _sums(self, operation: VolumeOperation, result: OperationResult) -> Array:
-        """Return sum|terms| of each element, with what it begins with."""
+        """Return sum|terms| of each element, with the value with which it starts."""
         sums = self._each(operation, result, self.values, absolute)
         sums = np.where(np.isinf(sums), 0, sums) if result.operator.startswith("m") else sums
         if result.init is not None:
@@ -166,7 +167,7 @@ class _Pass:
         return np.asarray(sums)
 
     def find_scale(self, volume: str) -> float:
-        """Return the largest sum|terms| of a volume; of one that is copied or given, nothing."""
+        """Return the largest sum|terms| of a computed volume; 0 for one that is copied or given."""
         for operation in self.program.operations:
             for result in operation.results:
                 if result.volume == volume and operation.kind == "compute":
@@ -176,7 +177,7 @@ class _Pass:
         return 0.0
 
     def _moved(self, operation: VolumeOperation, result: OperationResult, errors: Errors) -> Array:
-        """Return what errors of what is read do: |w| x' + |x| w' + x' w' of a product."""
+        """Return the effect of errors of reads: |w| x' + |x| w' + x' w' of a product."""
         known = {
             label: errors[by.get_tuple_name(OUT) or ""] for label, by in operation.reads.items()
             if errors[by.get_tuple_name(OUT) or ""].any()
@@ -207,7 +208,7 @@ class _Pass:
         found: Mapping[str, Array],
         near: TermMeaning,
     ) -> Array:
-        """Return what remains of the product of all |x| + x' without that of all |x|."""
+        """Return the product of all |x| + x', less the product of all |x|."""
         def largest(expr: Expr, read: Read) -> Array:
             return np.asarray(np.abs(value(expr, read)) + near(expr, read))
 
@@ -221,7 +222,7 @@ class _Pass:
         found: Mapping[str, Array],
         meaning: TermMeaning,
     ) -> Array:
-        """Return what instances give together: their sum or product, or the largest one."""
+        """Return the reduction of instances: their sum, their product, or the largest one."""
         how: Any = {"min=": "max="}.get(result.operator, result.operator)
         empty = {"*=": 1.0}.get(how, 0.0)
         array = np.full(self.shapes[result.volume], empty)
@@ -230,8 +231,10 @@ class _Pass:
 
 
 def _count_terms(operation: VolumeOperation, result: OperationResult) -> int:
-    """Return how many instances write one element, at most: of iterators that say together which
-    one, as 2a + b, all but the longest may differ."""
+    """Return the largest number of instances that write one element.
+
+    Of iterators that determine an element together, as 2a + b, all but the longest may differ.
+    """
     assert operation.loops is not None
     box = extents(operation.loops, {})
     count = math.prod(box[k] for k in find_inner(result))
@@ -241,5 +244,5 @@ def _count_terms(operation: VolumeOperation, result: OperationResult) -> int:
 
 
 def _name(volume: str) -> str:
-    """Return what the errors of a volume, or of what is read of it, are called: as spread does."""
+    """Return the name of the errors of a volume or a label, as `spread` names them."""
     return f"{volume}'"

@@ -1,4 +1,4 @@
-"""A tile as a layer folder, tiles.yaml, partial sums."""
+"""Tiles as layer folders, partial sums, and the entries of tiles.yaml."""
 
 from __future__ import annotations
 
@@ -34,29 +34,30 @@ from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram
 
 OUT = isl.dim_type.out
 
-# --- A tile as a layer: LAIR, and a layer.yaml that keeps all tensors in memory -----------------
+# --- LAIR and layer.yaml of a tile ----------------------------------------------------------------
 #
-# The elements of what a tile computes lie on a rectangle of PEs, along its two longest dimensions;
-# each PE computes its own. All tiles of a region are the same layer, on other values.
+# A layer.yaml keeps all tensors of a tile in memory. The elements of the tile's result lie on a
+# rectangle of PEs, along its two longest dimensions; each PE computes its own. All tiles of a
+# region are the same layer, on other values.
 
 MOST_PES = 16
-"""How many PEs a tile takes along a dimension at most."""
+"""Largest number of PEs of a tile along a dimension."""
 
 NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
 
 
 Loops = Mapping[str, Mapping[int, str]]
-"""What iterators are called, by the tensor that their statement computes, and by their places."""
+"""Names of iterators by their places, for each tensor that a statement computes."""
 
 
 def write_lair(
     tile: PartTile, kernel: str, names: Mapping[str, str], types: Mapping[str, str],
     loops: Loops | None = None,
 ) -> str:
-    """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
+    """Return the LAIR of a tile: a node for each operation, and a graph of several nodes.
 
-    `names` says what computed tensors are called, `types` has the types of all volumes, `loops` is
-    what iterators are called, d0, d1, ... if nothing is said.
+    `names` has the names of computed tensors, `types` the types of all volumes, `loops` the names
+    of iterators: d0, d1, ... by default.
     """
     declared = {
         name: _declared(_called(name, names), types[slice_.volume], slice_.size)
@@ -82,36 +83,36 @@ def _called(name: str, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stems:
-    """How the names of a tile's nodes and iterators begin: no tensor is called like one of them."""
+    """Prefixes of the names of a tile's nodes and iterators, with which no tensor collides."""
 
     node: str
     iterator: str
 
 
 def stems(tile: PartTile, names: Mapping[str, str]) -> Stems:
-    """Return the stems of the names in the LAIR of a tile."""
+    """Return the prefixes of names in the LAIR of a tile."""
     tensors = {*tile.inputs, *names.values()}
     return Stems(node=free("make_", r"\w+", tensors), iterator=free("d", r"\d+", tensors))
 
 
 def free(stem: str, rest: str, tensors: Collection[str]) -> str:
-    """Return a stem such that no tensor is called like it and what `rest` stands for."""
+    """Return a prefix such that no tensor has its name, followed by a match of `rest`."""
     while any(re.fullmatch(stem + rest, name) for name in tensors):
         stem += "_"
     return stem
 
 
 def name_loops(tile: PartTile, stem: Stems) -> Loops:
-    """Return the names that count iterators, d0, d1, ..., those of one value as well."""
+    """Return names that count iterators, d0, d1, ..., including those of a single value."""
     return {
         each.tensor: {k: f"{stem.iterator}{k}" for k in iterators(each)} for each in tile.statements
     }
 
 
 def iterators(statement: TileStatement) -> list[int]:
-    """Return the dimensions of instances that a statement is written with: those of several.
+    """Return the dimensions of instances that LAIR writes: those with several values.
 
-    The one instance of a statement without any is written with one dimension all the same.
+    A statement with a single instance is still written with one dimension.
     """
     return [k for k, size in enumerate(statement.size) if size > 1] or [0]
 
@@ -120,7 +121,7 @@ def _node(
     statement: TileStatement, names: Mapping[str, str], declared: Mapping[str, str], stem: str,
     called: Mapping[int, str],
 ) -> str:
-    """Return the node of a statement; its iterators are `called` so, by their places."""
+    """Return the node of a statement; `called` has the names of its iterators by place."""
     tensors = dict.fromkeys(tensor for tensor, _ in statement.reads.values())
     head = ", ".join(declared[tensor] for tensor in tensors)
     own = names[statement.tensor]
@@ -140,7 +141,7 @@ def _node(
 
 
 def _where(statement: TileStatement, called: Mapping[int, str]) -> str:
-    """Return the conditions under which instances count."""
+    """Return the conditions under which instances run."""
     if statement.where is None:
         return ""
     return f" where {' and '.join(spell_conditions(statement.where, called))}"
@@ -151,7 +152,7 @@ def _indices(rows: Rows, called: Mapping[int, str]) -> str:
 
 
 def _affine(row: Sequence[int], called: Mapping[int, str]) -> str:
-    """Return an index as text; what has one value only is zero."""
+    """Return an index as text; iterators with a single value are zero."""
     terms = [
         name if row[k] == 1 else f"{row[k]}*{name}" for k, name in called.items() if row[k]
     ]
@@ -180,8 +181,8 @@ def _graph(
 def write_layer(tile: PartTile, names: Mapping[str, str], machine: Any) -> str:
     """Return the layer.yaml of a tile.
 
-    Where an element is computed from others of the tile than those at its own place, the compiler
-    finds the PEs.
+    The compiler places the tile where an element is computed from others of the tile at other
+    places.
     """
     *_, last = tile.statements
     elements = {k for row in last.target for k, factor in enumerate(row[:-1]) if factor}
@@ -204,7 +205,7 @@ def write_layer(tile: PartTile, names: Mapping[str, str], machine: Any) -> str:
 
 
 def _is_in_place(tile: PartTile) -> bool:
-    """Return whether what a tile computes reads what it computed before at the same place."""
+    """Return whether all computed elements that a tile reads are at the place of the reader."""
     return all(
         rows == each.target
         for each in tile.statements
@@ -212,21 +213,21 @@ def _is_in_place(tile: PartTile) -> bool:
         if tensor in tile.computed
     )
 
-# --- Sums of partial results as code of tiles ---------------------------------------------------
+# --- Sums of partial results ----------------------------------------------------------------------
 #
 # Source   F Alg. 2, which leaves open what tiles of reductions need
 
 def sum_parts(program: VolumeProgram, part: str, rank: int) -> dict[str, VolumeOperation]:
     """Return the operations that sum over `rank` dimensions and give a part, by their results.
 
-    That is the part's own operation, or those whose results that one reads.
+    It is the part's own operation, or those whose results that operation reads.
     """
     found = {name: by for name, by in _sums(program, part).items() if _rank(by) == rank}
     return found if rank else {}
 
 
 def find_summed_ranks(program: VolumeProgram) -> list[int]:
-    """Return over how many dimensions operations sum of which partial results can be."""
+    """Return the numbers of dimensions that operations with partial results sum over."""
     parts = program.outputs
     return sorted({_rank(by) for part in parts for by in _sums(program, part).values()})
 
@@ -243,7 +244,7 @@ def _rank(operation: VolumeOperation) -> int:
 
 
 def is_cut(operation: VolumeOperation, sizes: Sequence[int]) -> bool:
-    """Return whether a sum has several partial results, by the sizes of tiles that are given."""
+    """Return whether a sum has several partial results, with the given sizes of tiles."""
     assert operation.loops is not None
     ends = bounding_box(operation.loops)
     lengths = [ends[k][1] - ends[k][0] + 1 for k in find_reduced(operation.results[0])]
@@ -253,14 +254,14 @@ def is_cut(operation: VolumeOperation, sizes: Sequence[int]) -> bool:
 def without(
     region: TileRegion, part: str, program: VolumeProgram, sums: Mapping[str, VolumeOperation]
 ) -> PartTile:
-    """Return what a tile computes where the results of `sums` are given: slices as its inputs."""
+    """Return the tile of a region, with the results of `sums` as its inputs."""
     if part in sums:
         return given(region, part, match_slice(region.tiles))
     return tile(region, part, [each for each in program.operations if each.name not in sums])
 
 
 def given(region: TileRegion, tensor: str, slice_: Slice) -> PartTile:
-    """Return a tile of which the result is an input, until `added` says how it is computed."""
+    """Return a tile whose result is an input, until `add_partials` computes it."""
     return PartTile(
         region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=()
     )
@@ -271,8 +272,8 @@ def add_partials(
 ) -> PartTile:
     """Return a tile that computes one of its inputs from partial results.
 
-    These are inputs instead, called `names`: they are added from the left, each sum in the type of
-    the tensor. Sums on the way are called by `stem`.
+    The partial results become inputs with the names in `names`. They are added from the left, each
+    sum in the type of the tensor. The names of intermediate sums begin with `stem`.
     """
     whole = tile.inputs[tensor]
     inputs = {name: each for name, each in tile.inputs.items() if name != tensor}
@@ -307,12 +308,12 @@ def _same(rank: int) -> Rows:
     """Return the access of each instance to the element at its own place."""
     return tuple(tuple(int(k == n) for k in range(rank + 1)) for n in range(rank))
 
-# --- What tiles.yaml says of the regions of a part, and of the partial results that these take ---
+# --- Entries of tiles.yaml ------------------------------------------------------------------------
 
 MOST_ADDED = 8
-"""How many partial results a layer adds; those of more layers are added by others."""
+"""Largest number of partial results that a layer adds; further layers add up their sums."""
 MOST_TILES = 512
-"""How many tiles there are at most: each is a layer."""
+"""Largest number of tiles, each of which is a layer."""
 Described = dict[str, Any]
 
 
@@ -323,7 +324,7 @@ class TooManyTilesError(Exception):
 class Entries:
     """The entries of tiles.yaml, in the order of building, and the maps of tiles.isl.
 
-    `of` says which volume a part or a term is of; `machine` is what layers name.
+    `of` has the volume of each part and term; `machine` is the machine in layers.
     """
 
     def __init__(self, program: VolumeProgram, of: Mapping[str, str], machine: Any) -> None:
@@ -333,9 +334,9 @@ class Entries:
         self._count = 0
 
     def add(self, name: str, region: TileRegion, part: str, sizes: Sequence[int]) -> None:
-        """Add a region of a part; before it come partial results, by the sizes of their tiles.
+        """Add a region of a part, after its partial results with tiles of the sizes `sizes`.
 
-        Raises NoSliceError, and leaves all as it was; TooManyTilesError.
+        Raises NoSliceError, without any change to the entries, and TooManyTilesError.
         """
         before = {**self.found}, {**self.slices}, self._count
         try:
@@ -365,14 +366,14 @@ class Entries:
         self._layer(name, whole, part, {"output": output}, takes)
 
     def has_conditions(self) -> bool:
-        """Return whether instances of some operation are no hyperrectangle."""
+        """Return whether the instances of some operation are no hyperrectangle."""
         loops = (each.loops for each in self._program.operations if each.kind == "compute")
         return not all(each is None or each.is_box() for each in loops)
 
     def _taken(
         self, name: str, whole: PartTile, tensor: str, by: VolumeOperation, sizes: Sequence[int]
     ) -> list[Described]:
-        """Add the regions of partial results, and return those that a tile adds, at most a few."""
+        """Add the regions of partial results, and return the few results that a tile adds."""
         taken = list(self._partials(name, whole, tensor, by, sizes))
         while len(taken) > MOST_ADDED:
             few = [taken[k : k + MOST_ADDED] for k in range(0, len(taken), MOST_ADDED)]
@@ -382,7 +383,7 @@ class Entries:
     def _partials(
         self, name: str, whole: PartTile, tensor: str, by: VolumeOperation, sizes: Sequence[int]
     ) -> Iterator[Described]:
-        """Add the regions of partial results, and yield each of those that make up one tile."""
+        """Add the regions of partial results, and yield each partial result of one tile."""
         counts = whole.region.counts
         elements = cover(whole.inputs[tensor], whole.region.tiles.domain())
         for region in list_partials(elements, counts, by, sizes):
@@ -393,9 +394,9 @@ class Entries:
                     yield {"region": own, "sums": list(index)}
 
     def _alike(self, region: TileRegion, by: VolumeOperation, rank: int) -> list[PartTile]:
-        """Return the tiles of partial results that have instances, in regions that are alike.
+        """Return the tiles of partial results that have instances, one for each region.
 
-        Where conditions differ from one to the next, each is a region of its own, if that is of one
+        Where conditions differ from tile to tile, each tile is a region, if the region has only one
         tile of the result, which has `rank` dimensions. Raises NoSliceError.
         """
         try:
@@ -407,7 +408,7 @@ class Entries:
         return [each for each in found if each is not None]
 
     def _partial(self, region: TileRegion, by: VolumeOperation) -> PartTile | None:
-        """Return what tiles of partial results compute; None where nothing counts in any of them.
+        """Return the tiles of partial results of a region; None if none of them has an instance.
 
         Raises NoSliceError.
         """
@@ -424,7 +425,7 @@ class Entries:
         by: VolumeOperation,
         taken: Sequence[Described],
     ) -> Described:
-        """Add a region that adds a few partial results, and return it as one."""
+        """Add a region that adds a few partial results, and return it as one partial result."""
         if len(taken) == 1:
             return taken[0]
         own = self._next(f"{name}_s")
@@ -439,7 +440,7 @@ class Entries:
     def _sum(
         self, whole: PartTile, tensor: str, by: VolumeOperation, count: int
     ) -> tuple[PartTile, list[str]]:
-        """Return a tile that adds up one of its inputs, and what it calls the partial results."""
+        """Return a tile that adds up one of its inputs, and the names of the partial results."""
         known = {*self._program.types, *self._of.values(), *whole.inputs, *whole.computed}
         volume = self._of.get(tensor, tensor)
         stem, way = (free(f"{volume}_{each}", r"\d+", known) for each in ("partial", "sum"))
@@ -477,7 +478,7 @@ class Entries:
 
 
 def _names(found: PartTile, of: Mapping[str, str]) -> dict[str, str]:
-    """Return what a tile calls what it computes: the volume, or the part where it has several."""
+    """Return the names of computed tensors in a tile: the volume, or the part of several."""
     volumes = {name: of.get(name, name) for name in found.computed}
     several = {v for v, count in Counter(volumes.values()).items() if count > 1}
     taken = {*found.inputs, *several}

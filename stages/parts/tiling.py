@@ -1,4 +1,4 @@
-"""Tiles, slices, absent terms."""
+"""Tiling of parts: regions, slices, and statements of tiles."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from lairmake.stages.volumes.operation import NAME, VolumeOperation, VolumeProgr
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
-# --- Regions of a part: its tiles of one size, and those of the sums that it is made of ---------
+# --- Regions of a part ----------------------------------------------------------------------------
 #
 # Source   F Alg. 2: tiles of outputs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileRegion:
-    """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
+    """The tiles of a hyperrectangle that have one size, `counts` of them in each dimension.
 
-    `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
-    after those of elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
+    `tiles` is { [q] -> part[e] }. For partial results, the dimensions of sums follow those of
+    elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
     """
 
     counts: tuple[int, ...]
@@ -46,9 +46,9 @@ class TileRegion:
 
 
 def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[TileRegion]:
-    """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
+    """Yield the regions of a part: whole tiles, and the rest at the end of each dimension.
 
-    `sizes` has those of tiles per dimension of the part.
+    `sizes` has the size of tiles in each dimension of the part.
     """
     bounds = bounding_box(part)
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
@@ -76,9 +76,9 @@ def list_partials(
 ) -> Iterator[TileRegion]:
     """Yield the regions of the partial results of a sum, in the order in which these are added.
 
-    `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
-    { [q] -> v[e] }; `sizes` are those of tiles along the dimensions that are summed over. A tile of
-    the partial results is [q, r].
+    `elements` is { [q] -> v[e] }, the elements of the sum that each of `counts` tiles of a region
+    needs; `sizes` are the sizes of tiles along the summed dimensions. A tile of partial results is
+    [q, r].
     """
     assert operation.loops is not None
     sums = find_reduced(operation.results[0])
@@ -97,10 +97,10 @@ def list_partials(
 
 
 def bound_instances(every: isl.Map, wanted: isl.Map, operation: VolumeOperation) -> isl.Map:
-    """Return of instances { [q] -> [d] } those between the bounds of what is summed over.
+    """Return the instances { [q] -> [d] } within the bounds of summed iterators.
 
-    Where that leaves them without bounds, as g and m of a channel 2 g + m, they get those of each
-    dimension that `wanted` = { [q] -> v[e] } needs no instance beyond.
+    Instances that are still unbounded, as g and m of a channel 2 g + m, get the bounds of each
+    dimension beyond which `wanted` = { [q] -> v[e] } needs no instance.
     """
     assert operation.loops is not None
     found = every.intersect_range(bound_sums(operation))
@@ -117,11 +117,11 @@ def bound_instances(every: isl.Map, wanted: isl.Map, operation: VolumeOperation)
 
 
 def bound_sums(operation: VolumeOperation) -> isl.Set:
-    """Return the instances between the bounds of those that are summed over.
+    """Return the instances within the bounds of summed iterators.
 
-    Iterators that say together which element is written, as 2a + b, have the bounds of all
-    instances that write one, whether a condition leaves out some of them or not; of those that
-    run over them where it has no such bounds.
+    Iterators that determine an element together, as 2a + b, have the bounds of all instances that
+    write one, even if a condition leaves some out. Where these have no bounds, the bounds are those
+    of the instances that run.
     """
     assert operation.loops is not None
     every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
@@ -139,7 +139,7 @@ def bound_sums(operation: VolumeOperation) -> isl.Set:
 
 
 def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Yield start, tile size and number of tiles: whole ones, then the rest."""
+    """Yield start, size and number of tiles: whole ones, then the rest."""
     whole, rest = divmod(last + 1 - first, size)
     if whole:
         yield first, size, whole
@@ -165,17 +165,17 @@ def _cut(
     pair = f"[{', '.join(indices)}] -> {name}[{', '.join(elements)}]"
     return isl.Map(f"{{ {pair} : {' and '.join(bounds) or 'true'} }}").intersect_range(box)
 
-# --- Slices of volumes as affine functions of tile indices --------------------------------------
+# --- Slices affine in tile indices ----------------------------------------------------------------
 #
 # Source   F Alg. 2, MatchSlice: offsets and strides are affine
 #          functions of the tile indices, found dimension by dimension; Def. 4.9 (slice)
 
 MOST_REMEMBERED = 1024
-"""How many slices are remembered, as parts of a network are alike but for names."""
+"""Largest number of slices in the cache: parts of a network are alike but for names."""
 
 
 class NoSliceError(Exception):
-    """Elements that are no slice with an affine offset and a fixed size: `map` gives them."""
+    """Elements that are no slice with an affine offset and a fixed size, as `map`."""
 
     def __init__(self, found: isl.Map) -> None:
         super().__init__(str(found))
@@ -214,10 +214,9 @@ def _at(offset: ToldObject, stride: tuple[int, ...], size: tuple[int, ...]) -> i
 
 
 def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
-    """Return the slice that { [q] -> v[e] } is, or with `is_hull` the least one that holds it.
+    """Return the slice { [q] -> v[e] }; with `is_hull` the least slice that contains it.
 
-    Raises NoSliceError where there is none: an offset is not affine, or a size not the same for
-    every q.
+    Raises NoSliceError for an offset that is not affine, or a size that differs between q.
     """
     name = found.get_tuple_name(OUT) if found.has_tuple_name(OUT) else None
     unnamed = found.reset_tuple_id(OUT) if found.has_tuple_id(OUT) else found
@@ -233,7 +232,7 @@ def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
 
 @functools.lru_cache(MOST_REMEMBERED)
 def _match(found: ToldObject) -> tuple[isl.MultiAff, tuple[int, ...], tuple[int, ...]]:
-    """Return offset, strides and sizes of the least slice that holds { [q] -> [e] }."""
+    """Return offset, strides and sizes of the least slice that contains { [q] -> [e] }."""
     plain = found.it.coalesce()
     offset = isl.MultiAff.zero(plain.space)
     size, stride = [], []
@@ -262,13 +261,13 @@ def _along(found: isl.Map, dim: int) -> tuple[isl.Aff, int, int]:
 
 
 def affine(bound: isl.PwAff, found: isl.Map) -> isl.Aff:
-    """Return a function as an affine one. Raises NoSliceError for `found` where it is none."""
+    """Return a function as an affine one. Raises NoSliceError for `found` if it is not."""
     pieces = bound.gist(bound.domain()).coalesce().get_pieces()
     if len(pieces) != 1 or pieces[0][1].dim(DIV):
         raise NoSliceError(found)
     return pieces[0][1]
 
-# --- Tiles of a part of a result: what each of them computes, and of which slices of the inputs
+# --- Tiles of a part ------------------------------------------------------------------------------
 #
 # Source   F Alg. 2: tiles of outputs, slices of operands
 
@@ -277,11 +276,11 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileStatement:
-    """What a tile computes by one operation: instances from zero, accesses as affine rows.
+    """The computation of a tile by one operation: instances from zero, accesses as affine rows.
 
-    An access has a row per dimension of the tensor: factors of the iterators, and a constant.
-    `reads` has tensor and rows by the names in `value`, which goes to the target by `operator`.
-    Of instances only those in `where` count, { [l] }, a conjunction; None: all.
+    An access has a row for each dimension of the tensor: factors of the iterators, and a constant.
+    `reads` has tensor and rows by the names in `value`, which is reduced into the target by
+    `operator`. Only instances in `where`, a conjunction { [l] }, run; None stands for all.
     """
 
     tensor: str
@@ -295,11 +294,11 @@ class TileStatement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTile:
-    """What each tile of a region computes.
+    """The computation of each tile of a region.
 
-    `inputs` are the slices that it reads by the names of its tensors, `computed` those that it
-    computes: a tensor of a volume that is needed twice, or of sums on the way to it, has another
-    name than the volume.
+    `inputs` are the slices that it reads, by tensor, and `computed` those that it computes. A
+    tensor of a volume that is needed twice, or of intermediate sums, has another name than the
+    volume.
     """
 
     region: TileRegion
@@ -310,11 +309,11 @@ class PartTile:
 
 
 def tile(region: TileRegion, part: str, operations: Sequence[VolumeOperation]) -> PartTile:
-    """Return what each tile of a region of a part computes.
+    """Return the computation of each tile of a region of a part.
 
-    What is wanted of a volume at places that move against each other from tile to tile, or twice
-    by one statement, is computed apart. Raises NoSliceError with the map of what is no slice of a
-    fixed size at an affine offset.
+    Elements of a volume whose places move against each other from tile to tile, or that one
+    statement reads in two ways, are computed separately. Raises NoSliceError, with the map of
+    elements that are no slice of a fixed size at an affine offset.
     """
     known = {each.name: each for each in operations if each.kind == "compute"}
     taken = {each.name for each in operations}
@@ -340,7 +339,7 @@ def tile(region: TileRegion, part: str, operations: Sequence[VolumeOperation]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Version:
-    """Elements of a volume that tiles compute together, and the accesses of those that read it."""
+    """Elements of a volume that tiles compute together, and the accesses of their readers."""
 
     name: str
     wanted: isl.Map
@@ -349,9 +348,10 @@ class _Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Computed:
-    """What tiles need of a volume that they compute, and by which instances { [q] -> [d] }.
+    """The elements of a volume that tiles compute, and their instances { [q] -> [d] }.
 
-    They are those of a slice, of which `where`, if it is given, are counted from its first one.
+    The instances are those of a slice; `where` restricts them, counted from the first one of the
+    slice.
     """
 
     name: str
@@ -365,7 +365,7 @@ class _Computed:
 def _computed(
     operation: VolumeOperation, version: _Version, region: TileRegion, is_last: bool
 ) -> _Computed:
-    """Return what tiles compute by an operation: a box that holds what is wanted of its result."""
+    """Return the elements and instances of an operation in tiles: a box around the wanted ones."""
     assert operation.loops is not None
     writes = operation.results[0].writes
     elements = match_slice(version.wanted, is_hull=True)
@@ -395,9 +395,9 @@ def _is_slice(instances: isl.Map) -> bool:
 
 
 def _part_of(slice_: Slice, instances: isl.Map, tiles: isl.Set) -> tuple[Slice, isl.Set | None]:
-    """Return a slice, and which of it instances are, counted from its first one.
+    """Return a slice, and the instances in it, counted from its first one; None for all of it.
 
-    Raises NoSliceError where that depends on the tile.
+    Raises NoSliceError if the instances depend on the tile.
     """
     local = slice_.at().intersect(_of_tile(slice_).apply_range(instances)).domain().unwrap()
     every = _of_tile(slice_).domain().unwrap().intersect_domain(tiles)
@@ -418,7 +418,7 @@ def _of_tile(slice_: Slice) -> isl.Map:
 def _want(
     computed: _Computed, read: isl.Map, versions: dict[str, list[_Version]], taken: set[str]
 ) -> None:
-    """Add what a statement reads to a version of it that moves alike, or as a version of its own.
+    """Add a read of a statement to a version that moves alike, or as a new version.
 
     A statement of LAIR accesses each of its tensors in one way.
     """
@@ -455,7 +455,7 @@ def _statement(
 ) -> TileStatement:
     """Return the statement of an operation, with indices from zero; new slices go to `inputs`.
 
-    Of the names that are `taken`, only that of its volume is one for a slice.
+    A slice must not have one of the names in `taken`, except the name of its volume.
     """
     operation = computed.operation
     (result,) = operation.results
@@ -480,7 +480,7 @@ def _statement(
 def _input(
     elements: Slice, inputs: dict[str, Slice], others: set[str], taken: Collection[str]
 ) -> str:
-    """Return the tensor that a slice of an input is, one for equal slices but those in `others`.
+    """Return the tensor of a slice of an input: the same for equal slices, except `others`.
 
     A statement of LAIR accesses each of its tensors in one way.
     """
@@ -503,7 +503,7 @@ def is_same(a: Slice, b: Slice) -> bool:
 def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
     """Return the element that each instance accesses, both counted from zero in their slices.
 
-    Raises NoSliceError where that depends on the tile.
+    Raises NoSliceError if that depends on the tile.
     """
     inside = computed.slice.at().curry().intersect_domain(computed.instances.domain()).uncurry()
     plain = access.set_tuple_name(IN, "i").set_tuple_name(OUT, "e")
@@ -546,7 +546,7 @@ def _factors(function: isl.Aff) -> list[int]:
     values = [function.get_coefficient_val(IN, k) for k in range(function.dim(IN))]
     return [each.to_python() for each in (*values, function.get_constant_val())]
 
-# --- Which tiles there are, which take the results of others, and where their slices are --------
+# --- Tiles by name, with their slices -------------------------------------------------------------
 #
 # Source   F Alg. 1 and 2: ExtractSlice, InsertSlice
 
@@ -563,9 +563,9 @@ class PlacedTile:
 
 
 def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[PlacedTile]:
-    """Yield the tiles of every region of tiles.yaml, those that others take before them.
+    """Yield the tiles of every region of tiles.yaml, each after those whose results it takes.
 
-    Raises UserError for a name that no region or tensor may have: these become files.
+    Raises UserError for a region or tensor whose name cannot be that of a file.
     """
     for name, region in regions.items():
         for each in (name, *region.get("inputs", ()), *region.get("takes", ())):
@@ -577,14 +577,14 @@ def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[PlacedTile]:
 
 
 def tile_name(regions: Mapping[str, Described], region: str, index: Sequence[int]) -> str:
-    """Return the name of a tile: its region's, or `region_t0_1` where that has several."""
+    """Return the name of a tile: the region's, or `region_t0_1` in a region of several."""
     counts = regions[region]["counts"]
     own = [str(i) for i, count in zip(index, counts, strict=True) if count > 1]
     return f"{region}_t{'_'.join(own)}" if own else region
 
 
 def taken_by(regions: Mapping[str, Described], tile: PlacedTile) -> dict[str, tuple[str, str]]:
-    """Return the tile, and the tensor of it, that each input of a tile is the result of."""
+    """Return, for each input of a tile that is a result, the tile and the tensor of the result."""
     return {
         tensor: (
             tile_name(regions, each["region"], (*tile.index, *each["sums"])),
@@ -597,7 +597,7 @@ def taken_by(regions: Mapping[str, Described], tile: PlacedTile) -> dict[str, tu
 def plan_pasting(
     kernel: str, regions: Mapping[str, Described]
 ) -> dict[str, tuple[list[str], dict[str, tuple[str, str]]]]:
-    """Return, by tile, the files that are written for it, and the tiles whose results it takes."""
+    """Return, by tile, the files written for it, and the tiles whose results it takes."""
     return {
         tile.name: (
             [f"{kernel}.lair", "layer.yaml", *(f"inputs/{t}.npy" for t in tile.region["inputs"])],
@@ -608,7 +608,7 @@ def plan_pasting(
 
 
 def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
-    """Return the elements of a slice for a tile, as NumPy counts them."""
+    """Return the elements of a slice for a tile, as a subscript of NumPy."""
     point = isl.Map(slice_["offset"]).intersect_domain(isl.Set(f"{{ {list(index)} }}")).range()
     offsets = [find_least(point, k).to_python() for k in range(point.dim(isl.dim_type.set))]
     return tuple(
@@ -616,15 +616,15 @@ def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
         for first, stride, size in zip(offsets, slice_["stride"], slice_["size"], strict=True)
     )
 
-# --- Terms that nothing counts for in a tile: there, what reads them goes without ---------------
+# --- Terms without instances in a tile ------------------------------------------------------------
 #
 # Source   F Alg. 1, terms of a part; of those under a mask a tile may have none
 
 def leave_out_absent(program: VolumeProgram, region: TileRegion, part: str) -> VolumeProgram:
-    """Return a program without what has no instance in a region, where that is neutral.
+    """Return a program without operations that have no instance in a region, if that is neutral.
 
-    What reads it is folded, and in turn left out if it is a number; the part itself is then a
-    constant. Raises NoSliceError where something has to be read that is left out.
+    Their readers are folded, and left out as well if a number remains; the part itself then is a
+    constant. Raises NoSliceError if an operation that is left out must still be read.
     """
     absent, known, operations = find_absent(program, region, part), dict[str, float](), []
     for each in program.operations:
@@ -642,7 +642,7 @@ def leave_out_absent(program: VolumeProgram, region: TileRegion, part: str) -> V
 
 
 def find_absent(program: VolumeProgram, region: TileRegion, part: str) -> set[str]:
-    """Return the reductions that no element which a region needs has an instance of."""
+    """Return the reductions without an instance for any element that a region needs."""
     wanted, absent = {part: region.tiles}, set[str]()
     for operation in reversed(program.operations):
         if operation.kind != "compute" or operation.name not in wanted:
@@ -665,7 +665,7 @@ def find_absent(program: VolumeProgram, region: TileRegion, part: str) -> set[st
 def _folded(
     operation: VolumeOperation, known: Mapping[str, float], types: Mapping[str, str]
 ) -> tuple[VolumeOperation, float | None]:
-    """Return an operation without what is known, and the number that its result is, or None."""
+    """Return an operation with known operands folded, and the number of its result, or None."""
     names = {label: read.get_tuple_name(OUT) or "" for label, read in operation.reads.items()}
     numbers = {label: known[name] for label, name in names.items() if name in known}
     if not numbers:
