@@ -1,4 +1,4 @@
-"""From MLIR to volumes, and to tiles that are layers: the stages that only kernels have."""
+"""Stages of kernels alone: from MLIR to volumes, and to tiles that are layers."""
 
 PIPELINE = ("shape",)
 TILES = ("partition", "tile", "emit", "assemble")

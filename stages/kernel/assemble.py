@@ -89,7 +89,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 def _origins(
     kernel: Kernel, program: VolumeProgram, values: dict[str, Array], files: list[str]
 ) -> dict[str, str]:
-    """Return where the values of each input are from, of which there are some `files`."""
+    """Return the origin of the values of each input; some are in `files`."""
     names = [each.name for each in program.operations if each.kind == "input"]
     given = {name: values[name] for name in names}
     return find_origins(kernel.data, given, files)
@@ -98,9 +98,10 @@ def _origins(
 def _check(
     given: Array, expected: Array, parts: Description, allow: Callable[[], Array]
 ) -> Description:
-    """Compare the result with NumPy's, bit for bit where every part is exact (-0 equals 0).
+    """Return a comparison of the result with NumPy's, bit for bit where every part is exact.
 
-    Else each part is within its own bound, and the whole within what roundings of both may do.
+    -0 equals 0. Otherwise each part is within its own bound, and the whole within the bound on the
+    roundings of both.
     """
     exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
     right = all(check["right"] for each in parts.values() for check in each["check"].values())
@@ -110,7 +111,7 @@ def _check(
 
 
 def _allow(program: VolumeProgram, volumes: isl.UnionSet, known: dict[str, Array]) -> Array:
-    """Return how far each value of the result may be from NumPy's, which rounds as tiles do."""
+    """Return the allowed error of each value of the result; NumPy rounds as tiles do."""
     (output,) = program.outputs
 
     def twice(type_: str) -> Rounding:

@@ -30,7 +30,7 @@ WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inp
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the files of every tile.
 
-    Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
+    Raises UserError for an unknown machine, and UserErrors for wrong inputs of the kernel.
     """
     kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     read_machine(kernel, inputs)

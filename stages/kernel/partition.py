@@ -48,7 +48,7 @@ result."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
+    """Return partitions.isl and partitions.yaml. Raises UserError if there are no such parts."""
     kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     try:
         program = read_program(inputs.yaml("operations.yaml"))
@@ -115,7 +115,7 @@ def _facts(
 
 
 def _data(program: VolumeProgram, done: Partition) -> dict[str, typing.Any]:
-    """Return what partitions.yaml holds."""
+    """Return the content of partitions.yaml."""
     (output,) = program.outputs
     names = {name: volume for volume, every in done.parts.items() for name in every} | done.terms
     kept = VolumeProgram(

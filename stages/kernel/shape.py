@@ -82,7 +82,7 @@ def _source(inputs: Inputs, kernel: Kernel) -> Source:
 
 
 def _given(draft: KernelDraft, kernel: Kernel) -> typing.Iterator[Claim]:
-    """Yield what kernel.yaml says of sizes. Raises UserError for unknown ones."""
+    """Yield the sizes of kernel.yaml as claims. Raises UserError for unknown ones."""
     for name, size in kernel.sizes.items():
         if name not in draft.symbols:
             hint = did_you_mean(name, draft.symbols, "sizes")
@@ -97,7 +97,7 @@ def _outside(
     context: isl.Set,
     spans: typing.Mapping[str, Span],
 ) -> typing.Iterator[UserError]:
-    """Yield an error for every operation that reads elements which its operand has not."""
+    """Yield an error for every operation that reads elements which its operand does not have."""
     for operation in program.operations:
         for read in list_reads(operation):
             elements = isl.UnionSet.from_set(read.range().intersect_params(context))

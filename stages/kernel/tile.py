@@ -74,7 +74,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _add(entries: Entries, name: str, region: TileRegion, part: str, sums: Sequence[int]) -> None:
-    """Add a region; where conditions differ from tile to tile, each tile as one of its own.
+    """Add a region; if conditions differ from tile to tile, add each tile as a region.
 
     Raises NoSliceError, and TooManyTilesError.
     """
@@ -109,7 +109,7 @@ def _sizes(
 
 
 def _machine(kernel: Kernel) -> typing.Any:
-    """Return the machine as a part names it: a path starts from the folder of the part."""
+    """Return the machine for the layer.yaml of a tile: paths start from the folder of the tile."""
     given = kernel.machine
     figures = {"profile": given} if isinstance(given, str) else dict(given)
     if str(figures.get("profile", "")).endswith(".yaml"):

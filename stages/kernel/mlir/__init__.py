@@ -1,1 +1,1 @@
-"""MLIR text, by xDSL: nothing else in the compiler imports xDSL."""
+"""Reader of MLIR text, by xDSL: nothing else in the compiler imports xDSL."""

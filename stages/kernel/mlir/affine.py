@@ -1,4 +1,4 @@
-"""Affine maps, index values."""
+"""Affine maps, index values, and choices by indices."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from lairmake.stages.kernel.mlir.syntax import show_form
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.tree import Binary, Expr, NumberSyntax, ReferenceSyntax, mentions
 
-# --- Affine expressions of MLIR as texts of isl, and as coefficients ----------------------------
+# --- Affine expressions as text and coefficients --------------------------------------------------
 
 Kind = AffineBinaryOpKind
 Constant = AffineConstantExpr
 
 
 def write_affine(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] = ()) -> str:
-    """Return an expression as isl reads it, with these texts for dimensions and symbols."""
+    """Return an expression in the syntax of isl, with these texts for dimensions and symbols."""
     match expr:
         case AffineConstantExpr():
             return str(expr.value)
@@ -59,8 +59,10 @@ def write_affine(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] =
 
 
 def find_fault(expr: AffineExpr) -> str | None:
-    """Return what keeps an expression from being affine: a product, or a division by what is no
-    positive number; None where nothing does."""
+    """Return the fault that keeps an expression from being affine; None if it is affine.
+
+    Faults are products of two expressions, and divisions by anything but a positive number.
+    """
     if not isinstance(expr, AffineBinaryOpExpr):
         return None
     if expr.kind is Kind.Mul and not any(isinstance(e, Constant) for e in (expr.lhs, expr.rhs)):
@@ -91,15 +93,15 @@ def linear(expr: AffineExpr, dims: int) -> tuple[list[int], int] | None:
             return [scale * factor for factor in factors], scale * constant
     return None
 
-# --- Values of type index as affine expressions of sizes and of the arguments of a block --------
+# --- Values of type index -------------------------------------------------------------------------
 
 AFFINE = "an index is a sum of others times numbers, or such a sum divided by a positive number"
 
 
 def write_index(draft: KernelDraft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
-    """Return a value of type index as isl reads it; `known` names some values by identity.
+    """Return a value of type index in the syntax of isl; `known` names some values by identity.
 
-    What is no affine expression of others is a symbolic constant of its own.
+    A value that is no affine expression of others becomes a symbolic constant of its own.
     """
     found = (known or {}).get(id(value)) or draft.indices.get(id(value))
     if found is not None:
@@ -135,7 +137,7 @@ def _text(draft: KernelDraft, value: SSAValue, known: Mapping[int, str] | None) 
 
 
 def _size(draft: KernelDraft, operation: DimOp, at: str) -> str | None:
-    """Return the size that tensor.dim is; None where which one is not known."""
+    """Return the size that tensor.dim gives; None if its dimension is not known."""
     sizes = draft.sizes(operation.source)
     if not is_number(at):
         return None
@@ -146,7 +148,7 @@ def _size(draft: KernelDraft, operation: DimOp, at: str) -> str | None:
 
 
 def read_map(draft: KernelDraft, operation: ApplyOp) -> AffineMap:
-    """Return the map that affine.apply applies. Raises UserError where it gives no one index."""
+    """Return the map that affine.apply applies. Raises UserError if it does not give one index."""
     by: AffineMap = operation.map.data
     wanted, given = by.num_dims + by.num_symbols, len(operation.mapOperands)
     if wanted != given or len(by.results) != 1:
@@ -168,7 +170,7 @@ def _binary(
 def read_mixed(
     draft: KernelDraft, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
-    """Return offsets, sizes or strides: numbers, and values where the text has none."""
+    """Return offsets, sizes or strides: numbers, and values where the text has no number."""
     rest = iter(values)
     return [
         write_index(draft, next(rest)) if number == DYNAMIC_INDEX else str(number)
@@ -184,7 +186,7 @@ def is_number(text: str) -> bool:
 def read_strides(
     draft: KernelDraft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
-    """Return strides, which are numbers. Raises UserError for others."""
+    """Return strides, which must be numbers. Raises UserError for others."""
     found = read_mixed(draft, numbers, values)
     wrong = next((each for each in found if not is_number(each)), None)
     if wrong is not None:
@@ -195,10 +197,11 @@ def read_strides(
 def _not_affine(draft: KernelDraft, operation: Operation, stride: str) -> UserError:
     return draft.error(operation, f"stride {stride} is no number", "elements are affine: fix it")
 
-# --- What depends on the indices of instances: which of two values is taken, which element is read
+# --- Choices and values by indices ----------------------------------------------------------------
 #
-# An instance that takes one of two values by its indices reads an element of a new volume, which is
-# a copy of one or the other; an index that is a value is an element of a volume that counts.
+# An instance that chooses between two values by its indices reads an element of a new volume, which
+# is a copy of one or the other. An index that is used as a value is an element of a volume that
+# counts.
 #
 # Source   F A.2.6: a copy in pieces; MLIR, dialect linalg: linalg.index
 
@@ -208,13 +211,13 @@ ARITHMETIC = ((AddiOp, "+"), (SubiOp, "-"), (MuliOp, "*"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loops:
-    """The loops of an operation: how they are called, and how far each goes."""
+    """The loops of an operation: their names and sizes."""
 
     names: Sequence[str]
     sizes: Sequence[str]
 
     def instances(self, name: str) -> tuple[str, str]:
-        """Return `name_loops[d0, d1, ...]`, and with the constraints of all instances."""
+        """Return `name_loops[d0, d1, ...]`, and the same with the constraints of all instances."""
         instance = write_tuple(f"{name}_loops", self.names)
         return instance, f"{instance} : {write_box(self.names, self.sizes)}"
 
@@ -225,12 +228,12 @@ class Positions:
     def __init__(
         self, draft: KernelDraft, owner: Operation, loops: Loops, indices: Mapping[int, str]
     ) -> None:
-        """Take the loops, and which values of type index are which of them."""
+        """Take the loops, and the names of those that are values of type index, by identity."""
         self._draft, self._owner, self._loops, self._indices = draft, owner, loops, indices
         self._counting: dict[tuple[str, str], str] = {}
 
     def where(self, truth: SSAValue) -> str | None:
-        """Return the constraint of instances that a truth is; None where it is one of values."""
+        """Return the constraint of instances that a truth is; None for a comparison of values."""
         owner = truth.owner
         if isinstance(owner, CompareOp) and isinstance(owner.lhs.type, IndexType):
             left, right = (self._affine(owner, each) for each in (owner.lhs, owner.rhs))
@@ -241,7 +244,7 @@ class Positions:
         return None
 
     def _affine(self, operation: Operation, value: SSAValue) -> str:
-        """Return an index as isl reads it. Raises UserError where it is not affine in others."""
+        """Return an index in the syntax of isl. Raises UserError if it is not affine in others."""
         count = len(self._draft.symbols)
         text = write_index(self._draft, value, self._indices)
         if len(self._draft.symbols) > count:
@@ -249,7 +252,7 @@ class Positions:
         return text
 
     def extracted(self, operation: ExtractOp) -> str:
-        """Return the element that tensor.extract gives. Raises UserError where that is none."""
+        """Return the element of tensor.extract. Raises UserError for another tensor."""
         if not self._draft.is_volume(operation.tensor):
             raise self._draft.error(operation, "tensor.extract is of a value of the function")
         at = [self._affine(operation, each) for each in operation.indices]
@@ -259,8 +262,11 @@ class Positions:
         self, where: str, values: tuple[Expr, Expr], elements: Mapping[str, str],
         operation: Operation,
     ) -> str:
-        """Return the element of a new volume: that of the first value for instances `where`, else
-        that of the second. `elements` has those that values read, by their labels."""
+        """Return the element of a new volume: the first value `where`, else the second.
+
+        `where` is a constraint on instances; `elements` has the elements that the values read, by
+        label.
+        """
         name = self._new(operation)
         left, right = (self._own(each, elements, operation) for each in values)
         own = write_tuple(name, self._loops.names)
@@ -279,13 +285,13 @@ class Positions:
         return self._draft.new_volume(wish, self._type(operation), self._loops.sizes)
 
     def _type(self, operation: Operation) -> str:
-        """Return the type of a result; of a truth value, the type of what it helps to compute."""
+        """Return the type of a result; for a truth, the type of the result that it serves."""
         is_truth = isinstance(operation, CompareOp) or operation.name in JOINED
         result = (self._owner if is_truth else operation).results[0]
         return self._draft.type_of(result.type, operation)
 
     def _own(self, value: Expr, elements: Mapping[str, str], operation: Operation) -> str:
-        """Return the element that a value is, that of a new volume where it is computed."""
+        """Return the element of a value; a computed value becomes a new volume."""
         if isinstance(value, ReferenceSyntax):
             return elements[value.name]
         if isinstance(value, NumberSyntax):
@@ -314,7 +320,7 @@ class Positions:
     ) -> Expr:
         """Return an index as a value of a type; `read` gives the expression for an element.
 
-        Raises UserError unless it is made of sums and products of loops and numbers.
+        Raises UserError unless the index consists of sums and products of loops and numbers.
         """
         loop, owner = self._indices.get(id(value)), value.owner
         span = self._draft.text.span(self._owner)

@@ -1,4 +1,4 @@
-"""Bodies as LAIR."""
+"""Bodies of operations as expressions of LAIR."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from lairmake.stages.lair.tree import (
 )
 from lairmake.stages.machine.types import is_integer
 
-# --- What a body does to the element that it reduces: `own operator value` ----------------------
+# --- Reductions: `own operator value` -------------------------------------------------------------
 
 def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:
-    """Return operator and value of `label operator value`, if the expression is that; else None."""
+    """Return operator and value of an expression `label operator value`; None for others."""
     match expr:
         case Binary(op="+" | "*" as op, left=left, right=right):
             pair = (left, right)
@@ -67,9 +67,9 @@ def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:
 def find_reductions(
     left: Expr, right: Expr, label: str
 ) -> tuple[str, Expr, Expr] | None:
-    """Return operator and values of two expressions that reduce in one way, else None.
+    """Return the operator and both values of two reductions by one operator; None for others.
 
-    One of them may be the element alone, which the neutral value leaves as it is.
+    One expression may be the element alone: then its value is neutral.
     """
     found = [find_reduction(each, label) for each in (left, right)]
     operators = {each[0] for each in found if each is not None}
@@ -94,7 +94,7 @@ def write_reduction(label: str, operator: str, value: Expr) -> Expr:
         return CallSyntax(function=operator, arguments=(own, value), span=value.span)
     return Binary(op=operator, left=own, right=value, span=value.span)
 
-# --- Constants of MLIR: their numbers, and the volumes that they are ----------------------------
+# --- Constants of MLIR ----------------------------------------------------------------------------
 
 def constant(draft: KernelDraft, operation: Operation) -> None:
     """Add arith.constant: one value, or a dense tensor of them."""
@@ -120,7 +120,7 @@ def read_number(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
     types = {16: np.float16, 32: np.float32}
     return float(str(types.get(value.type.bitwidth, np.float64)(value.value.data)))
 
-# --- The operations of MLIR that a body may have, and what they are in LAIR ---------------------
+# --- Operations of MLIR in LAIR -------------------------------------------------------------------
 
 OPERATORS = {
     "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
@@ -142,7 +142,7 @@ NARROWING = frozenset({"arith.truncf", "arith.trunci"})
 SIGNED = frozenset({"arith.sitofp", "arith.extsi"})
 CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extui", "arith.index_cast"})
 COMPOSED = {"math.rsqrt": "1 / sqrt(x0)", "math.fma": "x0 * x1 + x2"}
-"""Operations that are several of LAIR, of their operands x0, x1, ..."""
+"""Operations that are several of LAIR, on their operands x0, x1, ..."""
 
 ELEMENTWISE = frozenset({
     *OPERATORS, *FUNCTIONS, *COMPOSED, *TRUTHS, *WIDENING, *NARROWING, *CONVERSIONS, NEGATION,
@@ -154,13 +154,14 @@ HINT = (
     f"{', '.join(sorted(set(FUNCTIONS.values())))}"
 )
 
-# --- Bodies of structured operations as expressions of LAIR -------------------------------------
+# --- Bodies of structured operations --------------------------------------------------------------
 
 class KernelBody:
-    """The values of a block as expressions of elements, each called by a label.
+    """The values of a block as expressions of elements, each with a label.
 
-    `elements` says which element an instance reads, by its label. `at` is where tensors are read
-    that are no operands: None where they may not be. `growing` are the labels of what is reduced.
+    `elements` has the element that an instance reads, by label. `at` is the element at which
+    tensors that are no operands are read; None forbids it. `growing` are the labels of reduced
+    elements.
     """
 
     def __init__(
@@ -189,9 +190,9 @@ class KernelBody:
                     raise self._draft.error(operation, message, hint)
 
     def operand(self, argument: SSAValue, value: SSAValue, at: Sequence[str]) -> str:
-        """Say which element of a value an argument of the block is, and return its label.
+        """Bind an argument of the block to an element of a value, and return its label.
 
-        A truth is that of the elements which are compared.
+        A truth is bound to the comparison of its elements.
         """
         name = self._draft.volume(value)
         if id(value) in self._draft.truths:
@@ -204,7 +205,7 @@ class KernelBody:
         return label
 
     def _label(self, name: str, element: str) -> str:
-        """Return what an element is called: its volume, numbered where that has several."""
+        """Return the label of an element: its volume, with a number if that has several."""
         label, number = name, 1
         while label in self.elements:
             number += 1
@@ -213,7 +214,7 @@ class KernelBody:
         return label
 
     def _element(self, name: str, element: str) -> Expr:
-        """Return the reference to an element that is no operand; one, if it is read again."""
+        """Return the reference to an element that is no operand; repeated reads share one."""
         if element not in self._read:
             self._read[element] = self._label(name, element)
         return self._reference(self._read[element])
@@ -241,8 +242,10 @@ class KernelBody:
         return self._element(name, write_tuple(name, at or ()))
 
     def apply(self, operation: Operation) -> Expr:
-        """Return the expression of what an operation gives. Raises UserError for those of MLIR
-        that LAIR has not."""
+        """Return the expression of an operation's result.
+
+        Raises UserError for operations of MLIR that LAIR does not have.
+        """
         name, operands = operation.name, operation.operands
         if isinstance(operation, ExtractOp):
             element = self._positions.extracted(operation)
@@ -263,7 +266,7 @@ class KernelBody:
         return self._computed(operation, [self.value(each) for each in operands])
 
     def _selected(self, operation: Operation) -> Expr:
-        """Return one of two values; of two that reduce, a reduction of one of two values."""
+        """Return one of two values; of two reductions, the reduction of one of their values."""
         truth, *rest = operation.operands
         where = self._positions.where(truth)
         # The left one first: a constant becomes an operation and an input when it is met (_branch),
@@ -338,7 +341,7 @@ class KernelBody:
         return self.value(source)
 
     def _chosen(self, where: str, values: tuple[Expr, Expr], operation: Operation) -> Expr:
-        """Return the element that is one value where indices say so, else the other."""
+        """Return the element of a choice between two values by a condition on indices."""
         if any(mentions(each, label) for each in values for label in self.growing):
             hint = "select between the result's own element and that with a value added"
             raise self._draft.error(operation, "what is reduced is selected", hint)
@@ -346,7 +349,7 @@ class KernelBody:
         return self._element(element.partition("[")[0], element)
 
     def _branch(self, value: SSAValue) -> Expr:
-        """Return the expression of a value that indices select; a constant is an operand here."""
+        """Return the expression of a value that indices choose; a constant is an operand here."""
         if not isinstance(value.owner, ConstantOp):
             return self.value(value)
         if not self._draft.is_volume(value):
@@ -354,7 +357,7 @@ class KernelBody:
         return self._volume(value)
 
     def _check_last(self, operation: Operation) -> None:
-        """Raise UserError for rounding on the way; what is put into a result is rounded anyhow."""
+        """Raise UserError for intermediate rounding; only results may be rounded."""
         users = [use.operation for use in operation.results[0].uses]
         if any(user.name in ELEMENTWISE for user in users) and not self._draft.is_volume(
             operation.results[0]
@@ -376,7 +379,7 @@ class KernelBody:
 
 
 def _loop_indices(draft: KernelDraft, owner: Operation, loops: Loops) -> dict[int, str]:
-    """Return which loop each linalg.index in an operation is. Raises UserError for none of it."""
+    """Return the loop of each linalg.index in an operation. Raises UserError for others."""
     found = {}
     for each in owner.walk():
         if isinstance(each, IndexOp):
@@ -386,7 +389,7 @@ def _loop_indices(draft: KernelDraft, owner: Operation, loops: Loops) -> dict[in
 
 
 def check_defined(draft: KernelDraft, operation: Operation, value: SSAValue) -> None:
-    """Raise UserError for elements that have no values yet."""
+    """Raise UserError for elements without values."""
     if isinstance(value.owner, EmptyOp):
         hint = "linalg.fill gives them values"
         name = draft.volume(value)

@@ -1,4 +1,4 @@
-"""Comparisons, selections, truths: of tensors, which xDSL lacks, and as expressions of LAIR.
+"""Comparisons, selections and truths: of tensors, which xDSL lacks, and as LAIR expressions.
 
 Source   MLIR, dialect arith: cmpf, cmpi, select, conversions
 Differs  what selects the lesser or the greater of the two values that it compares is min or max,
@@ -27,7 +27,7 @@ ORDERS = {
     "eq": ("equal", False), "lt": ("less", False), "le": ("less_equal", False),
     "gt": ("less", True), "ge": ("less_equal", True),
 }
-"""The function of LAIR for an order, and whether its sides change places."""
+"""The function of LAIR for an order, and whether its operands are swapped."""
 
 OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 SIGNS = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -48,12 +48,12 @@ class CompareOp(IRDLOperation):
 
     @property
     def word(self) -> str:
-        """The predicate as MLIR spells it."""
+        """Return the predicate as MLIR spells it."""
         return self.words()[self.predicate.value.data]
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """Return `predicate, lhs, rhs : type`."""
+        """Return the operation of `predicate, lhs, rhs : type`."""
         word = parser.parse_identifier()
         if word not in cls.words():
             parser.raise_error(f"unknown predicate {word}")
@@ -72,7 +72,7 @@ class CompareOp(IRDLOperation):
 
 
 def find_truth(type_: Attribute) -> Attribute:
-    """Return the type of truths, element by element, of values of a type."""
+    """Return the type of truths for values of a type, element by element."""
     if isinstance(type_, TensorType):
         return TensorType(TRUTH, type_.get_shape())
     return TRUTH
@@ -119,7 +119,7 @@ class SelectOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """Return `cond, lhs, rhs : type`, or with the type of `cond` before it."""
+        """Return the operation of `cond, lhs, rhs : type`, or with the type of `cond` before it."""
         names = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
@@ -168,7 +168,7 @@ ARITH = Dialect("arith", [*THEIRS, *OURS], list(Arith.attributes))
 
 
 def compare(word: str, left: Expr, right: Expr) -> Expr:
-    """Return a comparison as LAIR has it: 1 or 0.
+    """Return a comparison as an expression of LAIR: 1 or 0.
 
     `word` is a predicate of cmpf, or a signed one of cmpi.
     """
@@ -195,7 +195,7 @@ def _ordered(order: str, left: Expr, right: Expr) -> Expr:
 
 
 def negate(truth: Expr) -> Expr:
-    """Return 1 - truth; the truth of which it is that, if it is."""
+    """Return 1 - truth; for 1 - x, return x."""
     match truth:
         case NumberSyntax():
             return replace(truth, value=1 - truth.value)
@@ -209,12 +209,12 @@ def _both(left: Expr, right: Expr) -> Expr:
 
 
 def either(left: Expr, right: Expr) -> Expr:
-    """Return the truth that one of two is."""
+    """Return the truth that holds if one of two holds."""
     return CallSyntax(function="max", arguments=(left, right), span=left.span)
 
 
 def combine(name: str, left: Expr, right: Expr) -> Expr:
-    """Return what arith.andi, ori or xori of two truths is."""
+    """Return the truth of arith.andi, ori or xori of two truths."""
     if name == "arith.andi":
         return _both(left, right)
     if name == "arith.ori":
@@ -223,7 +223,7 @@ def combine(name: str, left: Expr, right: Expr) -> Expr:
 
 
 def select(truth: Expr, left: Expr, right: Expr) -> Expr:
-    """Return the left value where a truth is 1, else the right one: max or min if it is that."""
+    """Return the left value where a truth is 1, else the right one; min or max if that is it."""
     match truth:
         case NumberSyntax():
             return left if truth.value else right

@@ -1,4 +1,4 @@
-"""Operations that xDSL lacks, as tables; text to module."""
+"""Operations that xDSL lacks, as tables, and the parser of MLIR text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from lairmake.stages.diagnose import Source, Span, UserError, nearest
 from lairmake.stages.kernel.mlir.comparisons import ARITH
 from lairmake.stages.kernel.mlir.syntax import show_form
 
-# --- Structured operations that are written with their bodies, long or short --------------------
+# --- Operations with bodies, long or short --------------------------------------------------------
 #
 #     linalg.map { arith.addf } ins(%a, %b : ...) outs(%e : ...)
 #     linalg.map ins(%a : ...) outs(%e : ...) (%u: f32) { ... linalg.yield %y : f32 }
@@ -67,7 +67,7 @@ from lairmake.stages.kernel.mlir.syntax import show_form
 # Source   MLIR, dialect linalg: map, reduce
 
 class PayloadOp(IRDLOperation):
-    """An operation on the elements of some inputs, and of outputs where it reduces."""
+    """An operation on the elements of some inputs, and of outputs that it reduces."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     inputs = var_operand_def()
@@ -95,19 +95,19 @@ class PayloadOp(IRDLOperation):
 
     @classmethod
     def parse_properties(cls, parser: Parser) -> dict[str, Attribute]:
-        """Return what stands between operands and body."""
+        """Return the properties between operands and body."""
         return {}
 
     @staticmethod
     def arguments(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> list[SSAValue]:
-        """Return of which values the body of a short form has an element each, in order."""
+        """Return the values of which the body of a short form has an element each, in order."""
         return list(inputs)
 
     @classmethod
     def whole(
         cls, parser: Parser, short: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]
     ) -> Region:
-        """Return the body that the name of its one operation stands for."""
+        """Return the body with one operation, from its name in the short form."""
         kinds = [read_element_type(each) for each in (*inputs, *outputs)]
         block = Block(arg_types=kinds[: len(cls.arguments(inputs, outputs))])
         found = parser.ctx.get_optional_op(short)
@@ -129,7 +129,7 @@ def _short(parser: Parser) -> str | None:
 
 
 def _operands(parser: Parser, word: str) -> Sequence[SSAValue]:
-    """Return the operands in `word(%a, %b : type, type)`; none where the word is not there."""
+    """Return the operands in `word(%a, %b : type, type)`; none without that word."""
     if parser.parse_optional_keyword(word) is None:
         return []
     parser.parse_punctuation("(")
@@ -162,7 +162,7 @@ class ReduceOp(PayloadOp):
 
     @classmethod
     def parse_properties(cls, parser: Parser) -> dict[str, Attribute]:
-        """Return the dimensions that are gone."""
+        """Return the reduced dimensions."""
         parser.parse_keyword("dimensions")
         parser.parse_punctuation("=")
         square = parser.Delimiter.SQUARE
@@ -174,7 +174,7 @@ class ReduceOp(PayloadOp):
         """Return inputs and outputs."""
         return [*inputs, *outputs]
 
-# --- Structured operations of MLIR that xDSL lacks, as tables -----------------------------------
+# --- Structured operations that xDSL lacks --------------------------------------------------------
 #
 # Source   MLIR, dialect linalg: the indexing maps of its named operations
 
@@ -203,7 +203,7 @@ WINDOWS: Mapping[str, str] = {
     "nwc": "nXc,w->nxc", "ncw": "ncX,w->ncx", "nhwc": "nYXc,hw->nyxc", "nchw": "ncYX,hw->ncyx",
     "ndhwc": "nZYXc,dhw->nzyxc",
 }
-"""Poolings in the same way; the elements of their windows are not read."""
+"""Poolings in the same notation; the elements of their windows are not read."""
 
 INNER = {"X": "w", "Y": "h", "Z": "d"}
 Combine = tuple[Callable[..., Operation], Callable[..., Operation]]
@@ -215,7 +215,7 @@ POOLINGS: Mapping[str, Combine] = {
 
 
 class IndexedOp(NamedOperation):
-    """A reduction of what two operands give; INDICES says of which elements."""
+    """A reduction over two operands, with the accesses in INDICES."""
 
     PRINT_ATTRS_IN_FRONT: ClassVar[bool] = True
     INDICES: ClassVar[str]
@@ -223,19 +223,19 @@ class IndexedOp(NamedOperation):
     dilations = opt_prop_def(DenseIntElementsAttr)
 
     def _loops(self) -> str:
-        """Return the loops: those of the result, then those that are reduced."""
+        """Return the loops: those of the result, then the reduced ones."""
         operands, _, result = self.INDICES.partition("->")
         inner = (INNER.get(each, each) for each in operands if each != ",")
         return "".join(dict.fromkeys([*result, *(x for x in inner if x not in result)]))
 
     def get_iterator_types(self) -> ArrayAttr[IteratorTypeAttr]:
-        """Return which loops are reduced."""
+        """Return the types of loops: parallel or reduced."""
         kept = len(self.INDICES.partition("->")[2])
         parallel = [IteratorTypeAttr.parallel()] * kept
         return ArrayAttr([*parallel] + [IteratorTypeAttr.reduction()] * (len(self._loops()) - kept))
 
     def get_default_indexing_maps(self) -> Sequence[AffineMap]:
-        """Return which elements of operands and result an instance uses."""
+        """Return the elements of operands and result that an instance uses, as maps."""
         loops = self._loops()
         at = {each: AffineExpr.dimension(k) for k, each in enumerate(loops)}
         windows = [each for each in self.INDICES if each in INNER]
@@ -266,7 +266,7 @@ class ProductOp(IndexedOp):
 
 
 class WindowOp(IndexedOp):
-    """A reduction of what a window holds; the window's own elements are not read."""
+    """A reduction over a window; the window's own elements are not read."""
 
     COMBINE: ClassVar[Combine]
 
@@ -300,7 +300,7 @@ class FunctionOp(ElementwiseOperation):
 
 
 def _applied(combine: Combine, left: Any, right: Any) -> Operation:
-    """Return the operation on floats or on integers."""
+    """Return the operation on floats, or the one on integers."""
     return combine[not isinstance(SSAValue.get(left).type, AnyFloat)](left, right)
 
 
@@ -346,10 +346,9 @@ THEIRS = [op for op in Linalg.operations if op.name not in {own.name for own in 
 LINALG = Dialect("linalg", [*THEIRS, *OURS], list(Linalg.attributes))
 """xDSL's dialect with these operations."""
 
-# --- Parse MLIR text with xDSL, and remember where every operation stands and what values are
-# called
+# --- Parser with names and places -----------------------------------------------------------------
 #
-# xDSL's own messages are kept, with our places.
+# xDSL's own messages are kept, with places of this compiler.
 
 DIALECTS = (
     affine.Affine, ARITH, builtin.Builtin, func.Func, LINALG, math.Math,
@@ -376,8 +375,7 @@ class Text:
     spans: dict[int, Span]
 
     def span(self, operation: Operation) -> Span:
-        """Return where an operation stands; for those that the text does not spell, the whole
-        they are part of."""
+        """Return the place of an operation; without text, that of the operation around it."""
         found: Operation | None = operation
         while found is not None and id(found) not in self.spans:
             found = found.parent_op()
@@ -385,7 +383,7 @@ class Text:
 
 
 class _Parser(Parser):
-    """xDSL's parser; it notes names and places."""
+    """xDSL's parser, which notes names and places."""
 
     def __init__(self, context: Context, source: Source) -> None:
         super().__init__(context, source.text, source.path)
@@ -395,7 +393,7 @@ class _Parser(Parser):
         self.begun: list[int] = []
 
     def parse_operation(self) -> Operation:
-        """Return the next operation, and note where it stood."""
+        """Return the next operation, and note its place."""
         start = self._current_token.span.start
         self.begun.append(start)
         operation = super().parse_operation()
@@ -407,7 +405,7 @@ class _Parser(Parser):
     def parse_comma_separated_list(
         self, delimiter: Parser.Delimiter, parse: Callable[[], T], context_msg: str = ""
     ) -> list[T]:
-        """Return a list; types of several results may stand in parentheses, as MLIR prints them."""
+        """Return a list; types of several results may be in parentheses, as MLIR has them."""
         is_open = self._current_token.kind is MLIRTokenKind.L_PAREN
         if delimiter is self.Delimiter.NONE and parse == self.parse_attribute and is_open:
             delimiter = self.Delimiter.PAREN
@@ -422,7 +420,7 @@ class _Parser(Parser):
 
 
 def parse_text(source: Source) -> Text:
-    """Return the one function of a text. Raises UserError where xDSL refuses it, or has none."""
+    """Return the one function of a text. Raises UserError for a text without one, or malformed."""
     context = Context()
     for dialect in DIALECTS:
         context.load_dialect(dialect)
@@ -444,8 +442,7 @@ def parse_text(source: Source) -> Text:
 
 
 def _begun(context: Context, source: Source) -> _Parser:
-    """Return the parser of a text, which has looked at its first token. Raises UserError for none.
-    """
+    """Return the parser of a text at its first token. Raises UserError for a malformed token."""
     try:
         return _Parser(context, source)
     except ParseError as error:
@@ -454,12 +451,12 @@ def _begun(context: Context, source: Source) -> _Parser:
 
 
 def _said(error: ParseError, source: Source) -> str:
-    """Return what xDSL says; of one message it leaves a character to be put in."""
+    """Return the message of xDSL, with the character that one of its messages leaves out."""
     return error.msg.replace("{first_char}", source.text[error.span.start : error.span.start + 1])
 
 
 def _check_strings(source: Source) -> None:
-    """Raise UserError for a string that is not closed, for which xDSL takes time without end."""
+    """Raise UserError for an unclosed string, on which xDSL would take unlimited time."""
     for found in STRINGS.finditer(source.text):
         if found[0] == '"':
             line = source.text[found.start() :].partition("\n")[0]
@@ -505,7 +502,7 @@ def _without_function(source: Source) -> UserError:
 
 
 def _name_at(source: Source, start: int) -> str:
-    """Return the name of the operation that begins at a place; "" where there is none."""
+    """Return the name of the operation at a place; "" if there is none."""
     found = BEGUN.match(source.text, start)
     return found[1] if found is not None else ""
 
@@ -529,14 +526,14 @@ def _refused(said: str, span: Span, parser: _Parser) -> UserError:
 
 
 def _defined(name: str, parser: _Parser) -> str:
-    """Return which value may be meant by one that is not defined."""
+    """Return a hint for an undefined value: a similar name, or its definition."""
     near = nearest(name[1:], parser.names.values())
     own = f"define it: `{name} = arith.constant 1.0 : f32`"
     return own if near is None else f"did you mean %{near}?"
 
 
 def _nearest(name: str) -> str:
-    """Return the operation of the same dialect with nearly this name, or what to write instead."""
+    """Return a hint for an unknown operation: a similar one of the dialect, or another form."""
     dialect, _, own = name.partition(".")
     if not own:
         return "values begin with `%`: `%y = arith.addf %x, %x : tensor<8xf32>`"
@@ -556,18 +553,18 @@ def _first_line(span: Span) -> Span:
 def _whole(source: Source) -> Span:
     return Span(source=source, start=0, end=0)
 
-# --- Values are defined before they are used: xDSL reads a text where they are not --------------
+# --- Definitions before uses ----------------------------------------------------------------------
 
 HINT = "put the operation that defines it in front of this one"
 
 
 def check_definitions(text: Text) -> None:
-    """Raise UserError for an operation that uses what one behind it, or itself, defines."""
+    """Raise UserError for an operation that uses a value which a later one, or itself, defines."""
     _check_block(text, text.function.body.block, set())
 
 
 def _check_block(text: Text, block: Block, defined: set[int]) -> None:
-    """Add to `defined`, by identity, what a block defines; nothing outside can name it."""
+    """Add the values that a block defines to `defined`, by identity; only the block names them."""
     defined.update(map(id, block.args))
     for operation in block.ops:
         for value in operation.operands:

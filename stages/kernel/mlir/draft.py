@@ -1,4 +1,4 @@
-"""The kernel while it is read."""
+"""Draft of a kernel, while its text is read."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from lairmake.stages.kernel.mlir.syntax import ELEMENTS, HINT, UNCUT, VALUES
 from lairmake.stages.lair.tree import is_reserved, make_plain_name
 from lairmake.stages.volumes.sizes import Claim, Sizes
 
-# --- A kernel while its text is read: operations as operations.yaml has them, sizes by their names
+# --- Kernel draft ---------------------------------------------------------------------------------
 #
-# Every value is a volume; every dimension of it has a size, called `volume_dimension`, until it is
-# known which sizes there are.
+# Operations are in the form of operations.yaml. Every value is a volume. Each of its dimensions has
+# a size with the name `volume_dimension`, until the different sizes are known.
 
 TYPES = {**ELEMENTS, **UNCUT}
 Entry = dict[str, Any]
 
 
 class KernelDraft:
-    """What is known of a kernel so far."""
+    """A kernel that is being read."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -56,7 +56,7 @@ class KernelDraft:
         return UserError(message, self.text.span(operation), hint)
 
     def new_name(self, wish: str) -> str:
-        """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
+        """Return a free name for isl and LAIR, as close to `wish` as possible."""
         plain = name = make_plain_name(wish)
         number = 1
         while name in self._taken or is_reserved(name):
@@ -73,8 +73,10 @@ class KernelDraft:
     def claim(
         self, operation: Operation, name: str, text: str, factors: Sequence[str] = ()
     ) -> None:
-        """Note what an operation says of sizes; `name` is that of its result, `factors` are sizes
-        that others are multiplied with."""
+        """Note a claim of an operation on sizes.
+
+        `name` is that of its result; `factors` are sizes with which others are multiplied.
+        """
         self._claim(f"{operation.name} {name}", text, self.text.span(operation), factors)
 
     def _claim(
@@ -85,7 +87,7 @@ class KernelDraft:
         )
 
     def volume(self, value: SSAValue) -> str:
-        """Return the volume that a value is. Raises UserError for an index, which is none."""
+        """Return the volume of a value. Raises UserError for an index, which has none."""
         if id(value) not in self._names and self.at is not None:
             name = self.text.names.get(id(value), "an operand")
             message = f"%{name} of the type {value.type} is no tensor, and no element of one"
@@ -110,19 +112,19 @@ class KernelDraft:
         self.operations[name] = kind | {"source": said, "line": line} | entry
 
     def introduce(self, value: SSAValue, operation: Operation, said: str) -> str:
-        """Name a value and its sizes; those that its type has are claims. Return the name."""
+        """Name a value and its sizes; sizes in its type become claims. Return the name."""
         type_ = self.type_of(value.type, operation)
         name = self._name(value, operation, said)
         self.types[name] = type_
         return name
 
     def introduce_truth(self, value: SSAValue, operation: Operation) -> str:
-        """Name a value that is true or false, which is no volume: what reads it compares."""
+        """Name a truth, which is no volume: its readers compute the comparison."""
         self.truths.add(id(value))
         return self._name(value, operation, operation.name)
 
     def new_volume(self, wish: str, type_: str, sizes: Sequence[str]) -> str:
-        """Return the name of a volume that MLIR has not, with the sizes of others."""
+        """Return the name of a new volume without a value in MLIR, with the sizes of others."""
         name = self.new_name(wish)
         self.types[name], self._sizes[name] = type_, list(sizes)
         return name
@@ -138,7 +140,7 @@ class KernelDraft:
         return name
 
     def type_of(self, found: Attribute, operation: Operation) -> str:
-        """Return the type of elements as LAIR calls it. Raises UserError for others."""
+        """Return LAIR's name of a type of elements. Raises UserError for other types."""
         element = found.get_element_type() if isinstance(found, TensorType) else found
         if str(element) in TYPES:
             return TYPES[str(element)]
@@ -158,8 +160,11 @@ class KernelDraft:
         return [sizes.fill(each) for each in self._sizes[name]]
 
     def described(self, sizes: Sizes, kernel: str, outputs: Sequence[str]) -> Entry:
-        """Return what operations.yaml holds; constants and empty tensors that nobody reads are
-        left out. Inputs are what no operation gives."""
+        """Return the content of operations.yaml.
+
+        Constants and empty tensors that nobody reads are left out. Volumes that no operation gives
+        are inputs.
+        """
         symbols = ", ".join(name for name in self.symbols if name not in sizes.values)
         texts = {name: _filled(e, sizes, f"[{symbols}] -> ") for name, e in self.operations.items()}
         read = {*outputs, *re.findall(r"\w+(?=\[)", str(texts)), *_inits(texts)}
@@ -177,7 +182,7 @@ class KernelDraft:
 
 
 def _filled(entry: Any, sizes: Sizes, prefix: str) -> Any:
-    """Return an entry with the sizes that are known in its isl texts, which get a prefix."""
+    """Return an entry with known sizes put into its isl texts, which get a prefix."""
     if isinstance(entry, dict):
         return {key: _filled(value, sizes, prefix) for key, value in entry.items()}
     if isinstance(entry, list):
@@ -195,7 +200,7 @@ def _inits(entries: Mapping[str, Entry]) -> Iterator[str]:
 
 
 def find_rank(value: SSAValue) -> int:
-    """Return how many dimensions a value has: a tensor's; a scalar has none."""
+    """Return the number of dimensions of a value; a scalar has none."""
     return len(value.type.get_shape()) if isinstance(value.type, TensorType) else 0
 
 
@@ -214,15 +219,17 @@ def write_box(indices: Sequence[str], sizes: Sequence[str]) -> str:
     bounds = [f"0 <= {i} < {s}" for i, s in zip(indices, sizes, strict=True)]
     return " and ".join(bounds) or "true"
 
-# --- The types of the loops of structured operations: parallel, or a reduction ------------------
+# --- Types of loops -------------------------------------------------------------------------------
 #
 # Source   MLIR, dialect linalg: iterator_types of linalg.generic
 
 def check_loops(
     draft: KernelDraft, operation: LinalgStructuredOperation, maps: Sequence[AffineMap]
 ) -> None:
-    """Raise UserError for types of loops that contradict the maps: instances of a loop that is
-    parallel write elements of their own."""
+    """Raise UserError for types of loops that contradict the maps.
+
+    Instances of a parallel loop must write elements of their own.
+    """
     kinds = [each.data for each in operation.get_iterator_types()]
     loops = maps[0].num_dims if maps else 0
     if len(kinds) != loops or any(each.num_dims != loops for each in maps):

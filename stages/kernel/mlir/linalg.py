@@ -31,7 +31,7 @@ from lairmake.stages.lair.tree import Expr, mentions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
-    """A structured operation: values that it reads and adds to, and how each is indexed.
+    """A structured operation: the values that it reads and reduces into, each with its map.
 
     The arguments of `block` are the elements of `inputs`, then those of `outputs`.
     """
@@ -45,7 +45,7 @@ class Structure:
 
     @property
     def operands(self) -> list[SSAValue]:
-        """Inputs, then outputs."""
+        """Return inputs, then outputs."""
         return [*self.inputs, *self.outputs]
 
 
@@ -73,7 +73,7 @@ def broadcast(draft: KernelDraft, operation: Operation) -> None:
 
 
 def _without(rank: int, dimensions: Sequence[int]) -> AffineMap:
-    """Return the map of `rank` dimensions to those of them that are not left out."""
+    """Return the map of `rank` dimensions to those that are not in `dimensions`."""
     return AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in dimensions))
 
 
@@ -129,7 +129,7 @@ def elementwise(draft: KernelDraft, operation: Operation) -> None:
 
 
 def _from(instance: str, body: KernelBody, values: Sequence[Expr]) -> dict[str, str]:
-    """Return { instance -> element } for all elements that some values are made of."""
+    """Return { instance -> element } for all elements that some values consist of."""
     return {
         label: f"{instance} -> {element}" for label, element in body.elements.items()
         if any(mentions(value, label) for value in values)
@@ -171,7 +171,7 @@ def add(draft: KernelDraft, structure: Structure) -> None:
 
 
 def _labels(structure: Structure, body: KernelBody, dims: Sequence[str]) -> list[str]:
-    """Return what the body calls its arguments; those of results that are reduced grow."""
+    """Return the labels of the arguments in the body, and note those of reduced results."""
     found = []
     triples = zip(structure.block.args, structure.operands, structure.maps, strict=True)
     for k, (argument, value, by) in enumerate(triples):
@@ -191,7 +191,7 @@ def _check_read(
     draft: KernelDraft, structure: Structure, labels: Sequence[str], values: Sequence[Expr],
     results: Sequence[Entry],
 ) -> None:
-    """Raise UserError for a sum that is read as it grows, or for elements without values."""
+    """Raise UserError for a sum that is read while it is reduced, or elements without values."""
     for k, (label, operand) in enumerate(zip(labels, structure.operands, strict=True)):
         users = [n for n, value in enumerate(values) if mentions(value, label)]
         own = k - len(structure.inputs)
@@ -208,9 +208,9 @@ def _element(volume: str, by: AffineMap, loops: Sequence[str]) -> str:
 
 
 def _extents(draft: KernelDraft, structure: Structure, name: str) -> list[str]:
-    """Return how far each loop goes, in sizes of operands; accesses beyond these are claims.
+    """Return the size of each loop, in sizes of operands; accesses beyond these are claims.
 
-    A loop goes as far as a dimension that it alone indexes.
+    A loop has the size of a dimension that it alone indexes.
     """
     operation = structure.operation
     found: dict[int, str] = {}
@@ -246,10 +246,10 @@ def _reach(
 def _result(
     draft: KernelDraft, structure: Structure, position: int, value: Expr, label: str
 ) -> Entry:
-    """Return operator and value of a result, with the volume that a reduction starts from.
+    """Return operator and value of a result, with the volume from which a reduction starts.
 
-    What is added to a tensor without values, tensor.empty, starts from the neutral element.
-    Raises UserError where some loops are reduced but values are not.
+    A reduction into a tensor without values, tensor.empty, starts from the neutral element. Raises
+    UserError where some loops are reduced, but the body reduces nothing.
     """
     operation, by = structure.operation, structure.maps[position]
     kept = _loops_of(by)
@@ -274,7 +274,7 @@ def _result(
 
 
 def _finish(draft: KernelDraft, operation: Operation, entry: Entry) -> None:
-    """Add a computation by its results; one that only moves elements of a type is a copy."""
+    """Add a computation by its results; one that only moves elements of one type is a copy."""
     name, result = next(iter(entry["results"].items()))
     read = entry["reads"].get(result["value"], "").partition(" -> ")[2].partition("[")[0]
     moves = len(entry["results"]) == 1 and result["operator"] == "=" and read

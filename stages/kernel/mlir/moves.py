@@ -1,4 +1,4 @@
-"""Pad, slice, concat, reshape."""
+"""Operations that move elements: padding, slices, concatenation, other shapes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lairmake.stages.kernel.mlir.draft import (
     write_tuple,
 )
 
-# --- Operations that move elements: padding, slices, concatenation, new types -------------------
+# --- Padding, slices, concatenation and types -----------------------------------------------------
 #
 # Source   F A.2.6 (padding), Def. 4.8 and 4.9 (view, slice)
 
@@ -69,7 +69,7 @@ def extract(draft: KernelDraft, operation: Operation) -> None:
 def _claim_unknown(
     draft: KernelDraft, name: str, operation: Operation, result: SSAValue, given: Sequence[SSAValue]
 ) -> None:
-    """Claim that the sizes which a type leaves open are those given."""
+    """Claim that the open sizes of a type are those given."""
     assert isinstance(result.type, TensorType)
     shape = result.type.get_shape()
     unknown = [s for s, n in zip(draft.sizes(result), shape, strict=True) if n < 0]
@@ -93,10 +93,11 @@ def cast(draft: KernelDraft, operation: Operation) -> None:
 
 
 def pad(draft: KernelDraft, operation: Operation) -> None:
-    """Add tensor.pad: inside, the source; outside, what the boundary says.
+    """Add tensor.pad: the source inside, the boundary outside.
 
-    That is one value, which the region yields; or `tensor.extract` of any tensor at affine indices
-    of the region's arguments; or, with the attribute `boundary = "periodic"`, the source again.
+    The boundary is one value, which the region yields; or `tensor.extract` of any tensor at affine
+    indices of the region's arguments; or, with the attribute `boundary = "periodic"`, the source
+    again.
     """
     assert isinstance(operation, PadOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -128,7 +129,7 @@ def _boundary(
     at: list[str],
     dims: Sequence[tuple[str, str, str]],
 ) -> str:
-    """Return the element that stands outside: `volume[element] : constraints`."""
+    """Return the element of the boundary: `volume[element] : constraints`."""
     kind = operation.attributes.get(BOUNDARY)
     if kind is not None:
         if kind != StringAttr(PERIODIC):
@@ -161,7 +162,7 @@ def _periodic(
     at: list[str],
     dims: Sequence[tuple[str, str, str]],
 ) -> str:
-    """Return the source as it is repeated around itself, at most once on each side."""
+    """Return the source, repeated around itself at most once on each side."""
     source = name_dimensions("t", len(at))
     terms = []
     for i, t, (low, high, size) in zip(at, source, dims, strict=True):
@@ -184,7 +185,7 @@ def extract_slice(draft: KernelDraft, operation: Operation) -> None:
 
 
 def insert_slice(draft: KernelDraft, operation: Operation) -> None:
-    """Add tensor.insert_slice: in the slice the source, elsewhere the destination."""
+    """Add tensor.insert_slice: the source in the slice, the destination elsewhere."""
     assert isinstance(operation, InsertSliceOp)
     name = draft.introduce(operation.result, operation, operation.name)
     sizes = draft.sizes(operation.result)
@@ -207,9 +208,9 @@ def _slice(
     draft: KernelDraft, operation: ExtractSliceOp | InsertSliceOp, name: str, part: SSAValue,
     whole: SSAValue,
 ) -> tuple[list[str], list[str]]:
-    """Return dimensions of the part, and the element of the whole that each of them is.
+    """Return the dimensions of the part, and the element of the whole for each of its elements.
 
-    The part lies in the whole, which is a claim. Dimensions of size 1 may be missing in the part.
+    The claim is that the part lies in the whole. Dimensions of size 1 may be missing in the part.
     """
     offsets = read_mixed(draft, operation.static_offsets.get_values(), operation.offsets)
     sizes = read_mixed(draft, operation.static_sizes.get_values(), operation.sizes)
@@ -234,7 +235,7 @@ def _slice(
 def _kept(
     draft: KernelDraft, operation: ExtractSliceOp | InsertSliceOp, sizes: list[str], part: SSAValue
 ) -> list[int]:
-    """Return which dimensions of a slice the part has: those of size 1 may be left out."""
+    """Return the dimensions of a slice that the part has: those of size 1 may be left out."""
     assert isinstance(part.type, TensorType)
     shape = part.type.get_shape()
     spare = len(sizes) - len(shape)
@@ -282,18 +283,18 @@ def copy(
     sizes: Sequence[str],
     at: Sequence[str] | None = None,
 ) -> None:
-    """Add an operation that copies; each of `copies` is `result[i] -> operand[e] : constraints`."""
+    """Add a copy; each of `copies` is `result[i] -> operand[e] : constraints`."""
     inside = write_box(at or name_dimensions("i", len(sizes)), sizes)
     texts = [f"{each}{' and' if ' : ' in each else ' :'} {inside}" for each in copies]
     entry: Entry = {"kind": "copy", "copies": [f"{{ {text} }}" for text in texts]}
     draft.add(name, entry, operation, operation.name)
 
-# --- Other shapes of the same elements: several dimensions become one, or one several -----------
+# --- Collapsed and expanded shapes ----------------------------------------------------------------
 #
 # Source   MLIR, dialect tensor: collapse_shape, expand_shape; elements keep their order
 
 def collapse(draft: KernelDraft, operation: Operation) -> None:
-    """Add tensor.collapse_shape: a group of dimensions becomes one, the last of it the fastest."""
+    """Add tensor.collapse_shape: a group of dimensions becomes one, its last one the fastest."""
     assert isinstance(operation, CollapseShapeOp)
     name = draft.introduce(operation.result, operation, operation.name)
     wide, flat = draft.sizes(operation.src), draft.sizes(operation.result)
@@ -309,7 +310,7 @@ def collapse(draft: KernelDraft, operation: Operation) -> None:
 
 
 def expand(draft: KernelDraft, operation: Operation) -> None:
-    """Add tensor.expand_shape: a dimension becomes a group of them, the last of it the fastest."""
+    """Add tensor.expand_shape: a dimension becomes a group of them, the last one the fastest."""
     assert isinstance(operation, ExpandShapeOp)
     name = draft.introduce(operation.result, operation, operation.name)
     flat, wide = draft.sizes(operation.src), draft.sizes(operation.result)
@@ -333,7 +334,7 @@ def _claim(
     draft: KernelDraft, operation: Operation, name: str, flat: Sequence[str], wide: Sequence[str],
     groups: Sequence[Sequence[int]],
 ) -> None:
-    """Claim that a dimension is as large as its group; without groups all sizes are 1."""
+    """Claim that a dimension has the size of its group; without groups all sizes are 1."""
     for size, group in zip(flat, groups, strict=True):
         first, *inner = (wide[k] for k in group)
         for each in inner:
@@ -353,7 +354,7 @@ def _number(digits: Sequence[str], sizes: Sequence[str]) -> str:
 
 
 def _digits(number: str, sizes: Sequence[str]) -> list[str]:
-    """Return the digits of which `_number` makes a number."""
+    """Return the digits of the numbers that `_number` makes."""
     return list(_from_last(number, sizes))[::-1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# --- Operations as they are written: the remedy where one is written in another way -------------
+# --- Forms of operations --------------------------------------------------------------------------
 #
 # Source   MLIR, dialects arith, func, linalg, math, tensor: the syntax of each operation
 
@@ -68,7 +68,7 @@ FORMS = {
         "outs(%s : tensor<4x4xf32>) -> tensor<4x4xf32>"
     ),
 }
-"""An operation of each kind, of values that it stands between."""
+"""An example of each operation, on values of its kind."""
 
 OTHERS = {
     "arith": "%y = arith.addf %x, %x : tensor<4x8xf32>",
@@ -78,21 +78,21 @@ OTHERS = {
         "outs(%x : tensor<4x8xf32>) -> tensor<4x8xf32>"
     ),
 }
-"""An operation of a dialect for those that have no form of their own."""
+"""An example for each dialect, for operations without one of their own."""
 
 
 def show_form(name: str) -> str | None:
-    """Return how an operation is written, as a remedy; None for one that nobody knows."""
+    """Return an example of an operation, as a remedy; None for an unknown one."""
     form = FORMS.get(name) or OTHERS.get(name.partition(".")[0])
     return None if form is None else f"it is written as `{form}`"
 
-# --- The types of elements that MLIR and LAIR both have, and which of them every stage takes ----
+# --- Types of elements ----------------------------------------------------------------------------
 
 ELEMENTS = {"f16": "float16", "f32": "float32", "i16": "int16", "i32": "int32"}
-"""What LAIR calls the types that every stage takes."""
+"""LAIR's names of the types that every stage takes."""
 
 UNCUT = {"f64": "float64", "i64": "int64"}
-"""Those of kernels of which only the maps are wanted: no machine computes in them."""
+"""Types of kernels of which only the maps are wanted: no machine computes in them."""
 
 KNOWN = f"elements are {', '.join(ELEMENTS)}"
 HINT = f"{KNOWN}; without `facts` and `tiles` {', '.join(UNCUT)}, too"
@@ -100,4 +100,4 @@ VALUES = (
     "values are tensors, as tensor<8x4xf32>; sizes are numbers, or `?` where `sizes` of "
     "kernel.yaml says them"
 )
-"""The remedy where something else than a tensor has a shape."""
+"""The remedy for a shape of anything but a tensor."""

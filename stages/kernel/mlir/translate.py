@@ -1,4 +1,4 @@
-"""Turn a function in MLIR into the operations of a kernel, with claims of their sizes.
+"""Translation of a function in MLIR to the operations of a kernel, with claims of sizes.
 
 Source   F: MLIR types define the volumes, MLIR operations define volume
          element maps
@@ -69,9 +69,9 @@ def translate(text: Text) -> tuple[KernelDraft, list[str]]:
 
 
 def _add_checked(draft: KernelDraft, operation: Operation) -> None:
-    """Add an operation. Raises UserError for one that xDSL finds malformed, if we stumble over it.
+    """Add an operation. Raises UserError for a malformed one.
 
-    It is not asked before: our errors say more.
+    xDSL's verifier is only asked after an unexpected failure, as errors of this compiler say more.
     """
     draft.at = operation
     try:
@@ -85,8 +85,10 @@ def _add_checked(draft: KernelDraft, operation: Operation) -> None:
 
 
 def _verify(draft: KernelDraft, operation: Operation) -> None:
-    """Raise UserError for an operation that xDSL finds malformed, with what it says if that is
-    meant to be read."""
+    """Raise UserError for an operation that xDSL finds malformed.
+
+    The error has xDSL's message if that is readable.
+    """
     try:
         operation.verify()
     except VerifyException as error:

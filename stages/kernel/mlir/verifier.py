@@ -1,7 +1,7 @@
-"""Operations fit what they operate on, before their attributes are followed into it.
+"""Checks of operations against their operands, before attributes are used.
 
-Whatever of an operation counts dimensions, or names one, is held against the shapes of its
-operands here; xDSL reads texts in which these differ.
+Everything in an operation that counts or names dimensions is checked against the shapes of its
+operands here; xDSL reads texts in which the two differ.
 
 Source   MLIR, dialects linalg and tensor: the constraints of each operation
 """
@@ -35,7 +35,7 @@ Found = Iterator[str]
 
 
 def check_form(draft: KernelDraft, operation: Operation) -> None:
-    """Raise UserError for an operation of which an attribute contradicts its operands."""
+    """Raise UserError for an operation with an attribute that contradicts its operands."""
     for kind, check in CHECKS.items():
         if isinstance(operation, kind):
             wrong = next(check(operation), None)
@@ -49,7 +49,7 @@ def check_form(draft: KernelDraft, operation: Operation) -> None:
 
 
 def check_index(draft: KernelDraft, operation: IndexOp, loops: int) -> None:
-    """Raise UserError for a linalg.index of a loop that there is not."""
+    """Raise UserError for a linalg.index of a loop that the operation does not have."""
     loop = operation.dim.value.data
     if not 0 <= loop < loops:
         last = f"loops are 0 to {loops - 1}" if loops > 1 else "its one loop is 0"
@@ -62,7 +62,7 @@ def _malformed(draft: KernelDraft, operation: Operation, said: str) -> UserError
 
 
 def _counts(what: str, found: int, wanted: int, of: str) -> Found:
-    """Yield what is wrong where there are other than as many as are wanted."""
+    """Yield a fault for a wrong count."""
     if found != wanted:
         yield f"has {plural(found, what)} for {of}"
 
@@ -73,14 +73,14 @@ def _dims(value: SSAValue) -> str:
 
 
 def _given(what: str, numbers: Sequence[int], values: Sequence[SSAValue], of: SSAValue) -> Found:
-    """Yield what is wrong with offsets, sizes or strides: numbers, and values in place of some."""
+    """Yield the faults of offsets, sizes or strides: numbers, and values in place of some."""
     yield from _counts(what, len(numbers), find_rank(of), _dims(of))
     unknown = sum(number == DYNAMIC_INDEX for number in numbers)
     yield from _counts("value", len(values), unknown, f"{plural(unknown, what)} without a number")
 
 
 def _within(dimensions: Sequence[int], of: SSAValue) -> Found:
-    """Yield what is wrong with dimensions of a value: each is one of it, and there once."""
+    """Yield the faults of dimensions of a value: each must exist, and occur once."""
     for k, each in enumerate(dimensions):
         if not 0 <= each < find_rank(of):
             yield f"names dimension {each} of {_dims(of)}, which are counted from 0"
@@ -89,14 +89,14 @@ def _within(dimensions: Sequence[int], of: SSAValue) -> Found:
 
 
 def _alike(values: Sequence[SSAValue], rank: int) -> Found:
-    """Yield what is wrong where a value has another number of dimensions."""
+    """Yield a fault for a value with another number of dimensions."""
     for value in values:
         if find_rank(value) != rank:
             yield f"has an operand of {_dims(value)} where others have {rank}"
 
 
 def _single(block: Block, what: str, arguments: Sequence[int], yields: int) -> Found:
-    """Yield what is wrong with a body: it has arguments, and yields values."""
+    """Yield the faults of a body: of its arguments, and of the values that it yields."""
     if len(block.args) not in arguments:
         yield f"has a body of {plural(len(block.args), 'argument')} for {what}"
     last = block.last_op
@@ -105,7 +105,7 @@ def _single(block: Block, what: str, arguments: Sequence[int], yields: int) -> F
 
 
 def _results(operation: Operation, outputs: Sequence[SSAValue]) -> Found:
-    """Yield what is wrong with results: each is like an output; without any, memory is written."""
+    """Yield the faults of results: each is like an output; without any, memory is written."""
     if operation.results:
         wanted = plural(len(outputs), "output")
         yield from _counts("result", len(operation.results), len(outputs), wanted)
@@ -233,4 +233,4 @@ CHECKS: Mapping[type[Operation], Callable[[Operation], Found]] = {
     BroadcastOp: _broadcast, TransposeOp: _transpose, ReduceOp: _reduce, MapOp: _map,
     LinalgStructuredOperation: _structured,
 }
-"""What may contradict the operands of each kind of operation: everything that names a dimension."""
+"""The check of each kind of operation, for everything in it that names a dimension."""
