@@ -1,4 +1,4 @@
-"""Figures of a machine, checked."""
+"""Profiles of machines: their figures, read from files and checked."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from lairmake.stages.machine.vector_rate import Row, UnknownKeyError, find_width
 from lairmake.stages.yaml_faults import explain_yaml
 from lairmake.stages.yaml_limits import OURS, compose, construct
 
-# --- The files of machine profiles: figures, each with its value, source and grade, or `like`
-# another
+# --- Files of machine profiles --------------------------------------------------------------------
+#
+# Each figure has a value, a source and a grade. A file may be `like` another profile.
 #
 # Reads    stages/machine/profiles/<name>.yaml, or a file of the same form
 
@@ -31,7 +32,7 @@ PROFILES = Path(__file__).parent / "profiles"
 
 
 RENAMED = {"instruction_queue": "threads", "live_configurations": "descriptors"}
-"""What figures were called before."""
+"""The present name of each figure that was called otherwise before."""
 
 FORM = ("value", "source", "grade")
 GRADES = {
@@ -152,7 +153,7 @@ def _value_of(key: str, figure: Any, profile: str) -> Any:
 
 
 def replace_lanes(given: Any, figure: Callable[[str, Any], Any], old: Mapping[str, Row]) -> Any:
-    """Return the table of lanes with what is given in it. Raises ProfileError."""
+    """Return the table of lanes `old`, with the `given` figures in it. Raises ProfileError."""
     try:
         return read_lanes(given, figure, old)
     except UnknownKeyError as error:
@@ -176,7 +177,7 @@ def hint_at(what: str, name: str, known: Sequence[str]) -> str:
     near = nearest(str(name), known, cutoff=0.6)
     return f"did you mean {near}?" if near else f"{what}s: {', '.join(known)}"
 
-# --- Machine profiles: the figures of a machine, checked ----------------------------------------
+# --- Profile of a machine -------------------------------------------------------------------------
 
 MOST = 2**31 - 1
 DEPTHS = "the words of 16 bits, 2 to 8192, that each of up to 32 queues holds: [6, 4], or []"
@@ -206,15 +207,14 @@ def _of_words(alignment: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(strict=True))
 class Profile:
-    """The figures of a machine, in what the engine relies on. Costs and latencies are in cycles,
-    memory and code in bytes.
+    """The figures of a machine. Costs and latencies are in cycles, memory and code in bytes.
 
     `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
     `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets, depths of a PE's
     queues in words of 16 bits, by their numbers. `unswitched` has numbers of colours.
-    The files say what each figure means and where it comes from; `grades` are those of the figures
-    that have one value, were not replaced and have not their default. A new figure has a default
-    which leaves the machines as they were that profiles describe without it.
+    The files say what each figure means and where it comes from. `grades` has the grade of each
+    figure that has one value, was not replaced and differs from its default. A new figure has a
+    default under which a profile without the figure describes the same machine as before.
     """
 
     name: str
@@ -301,7 +301,7 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
 def write_figures(name: str) -> str:
     """Return the figures of a profile as one text: what a stage reads of it, and no sources.
 
-    A figure that has its default is as one that is not given. Raises ProfileError.
+    A figure that has its default is left out. Raises ProfileError.
     """
     figures, grades = read_figures(name, KNOWN), read_grades(name)
     given = {key: value for key, value in figures.items() if not _is_default(key, value)}
@@ -346,7 +346,7 @@ DEFAULTS = {
     key: field.default for key, field in Profile.__dataclass_fields__.items()
     if field.default is not MISSING
 }
-"""What figures are of which a profile says nothing: as they were before there were these."""
+"""Values of figures that a profile leaves out: the machine is as it was without these figures."""
 KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key not in ("name", "grades"))
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- Which figures of a machine were too small for something: who compares them says so ---------
+# --- Shortages of figures of a machine ------------------------------------------------------------
 
 _NOTED: ContextVar[set[str] | None] = ContextVar("_NOTED", default=None)
 
 
 @contextlib.contextmanager
 def noted_shortages() -> Iterator[set[str]]:
-    """Give the figures that `note_shortage` is told of as long as the context lasts."""
+    """Yield the set of figures that `note_shortage` is told of as long as the context lasts."""
     noted = set[str]()
     token = _NOTED.set(noted)
     try:
@@ -28,19 +28,19 @@ def noted_shortages() -> Iterator[set[str]]:
 
 
 def note_shortage(figure: str) -> None:
-    """Note that a machine has too little of a figure for what would be chosen otherwise.
+    """Note that a figure of a machine is too small for a choice that would be made otherwise.
 
-    Whoever compares a need with such a figure tells it: what is not noted changes nothing, however
-    much more of it there is.
+    Whoever compares a need with a figure calls this where the need is larger. A figure that nobody
+    notes changes nothing, however much more of it there is.
     """
     noted = _NOTED.get()
     if noted is not None:
         noted.add(figure)
 
-# --- Figures that nobody has published, by their grades, and what is said of one ----------------
+# --- Figures that nobody has published ------------------------------------------------------------
 
 UNPUBLISHED = ("C", "chosen")
-"""Grades of what nobody has published: it is worked out, or chosen."""
+"""Grades of figures that nobody has published: they are worked out, or chosen."""
 
 
 def is_unpublished(profile: Profile, figure: str) -> bool:
@@ -49,10 +49,10 @@ def is_unpublished(profile: Profile, figure: str) -> bool:
 
 
 def note_grade(profile: Profile, figure: str) -> str:
-    """Return what is said behind a figure that nobody has published, else nothing."""
+    """Return the remark behind a figure that nobody has published, else an empty text."""
     return " (not published)" if is_unpublished(profile, figure) else ""
 
-# --- What a machine has too little of by a figure that nobody has published, and how much would do
+# --- Least values of unpublished figures that suffice ---------------------------------------------
 
 T = TypeVar("T")
 
@@ -66,11 +66,11 @@ def find_enough(
     profile: Profile, figures: Iterable[str], here: T, make: Callable[[Profile], T],
     is_same: Callable[[T, T], bool],
 ) -> Mapping[str, int]:
-    """Return the limits that made something else than a machine without them, and what is enough.
+    """Return the unpublished limits that change a result, each with the least value that suffices.
 
-    `here` is what `make` gives for the machine. Those of the `figures` count that nobody has
-    published: with each of them as high as is said here, and no lower, `make` gives what it does
-    without them. It may raise for a machine with less than that what it raises for the first one.
+    `here` is what `make` gives for the machine. Of the `figures` only those that nobody has
+    published count. With the values returned, and no lower ones, `make` gives what it gives without
+    these limits. It may raise for a machine with less than that what it raises for the first one.
     """
     from lairmake.stages.machine.profile import MOST
 

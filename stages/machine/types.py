@@ -14,11 +14,11 @@ OPERATIONS = (
     *("COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", "FMA", "FMS", "FNMA"),
     *("AND", "OR", "XOR", "SLL", "SLR", "SAR"),
 )
-"""What vector instructions compute, in the order of `enum operation` in pe.h."""
+"""The operations of vector instructions, in the order of `enum operation` in pe.h."""
 
 
 def is_integer(type_: str) -> bool:
-    """Whether values of a LAIR type are integers."""
+    """Say whether values of a LAIR type are integers."""
     return type_.startswith("int")
 
 
@@ -28,7 +28,7 @@ def find_largest_integer(type_: str) -> int:
 
 
 def holds(type_: str, value: float) -> bool:
-    """Whether a type has a value: integers exactly, floats within their range, no NaN."""
+    """Say whether a type has a value: integers exactly, floats within their range, no NaN."""
     if is_integer(type_):
         most = find_largest_integer(type_)
         return -most - 1 <= value <= most and value == int(value)

@@ -1,4 +1,4 @@
-"""Elements a cycle: lanes, bank conflicts."""
+"""Elements that a vector instruction computes in a cycle: lanes, and conflicts of banks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lairmake.stages.machine.types import BYTES, OPERATIONS, TYPES
 
-# --- How many elements of a type a vector instruction computes in a cycle: a table by operation
+# --- Lanes by type and operation ------------------------------------------------------------------
 #
 # A row is a type of results, `float32`, or of results and what they are computed from, `float32 of
 # float16`. In a profile a row is one figure, for all operations, or one for each of these: `"ADD,
@@ -21,7 +21,8 @@ Row = dict[str, int]
 
 
 class UnknownKeyError(ValueError):
-    """A key of a table is no row, or no operation: `what` of both, and those that are `known`."""
+    """A key of a table is no row, or no operation: `what` says which; `known` are those there are.
+    """
 
     def __init__(self, what: str, key: str, known: tuple[str, ...]) -> None:
         super().__init__(f"unknown {what} {key}")
@@ -29,10 +30,10 @@ class UnknownKeyError(ValueError):
 
 
 def read_lanes(given: Any, figure: Callable[[str, Any], Any], old: Mapping[str, Row]) -> Any:
-    """Return { row: { operation: elements a cycle } }, `old` with what is given in its place.
+    """Return { row: { operation: elements a cycle } }: `old`, with the given figures in it.
 
-    `given` is one figure for everything, one a row, or one for some operations of rows; `figure`
-    returns the value of one, of which it gets the name. Raises UnknownKeyError.
+    `given` is one figure for everything, one a row, or one for some operations of rows. `figure`
+    gets the name of a figure and its data, and returns its value. Raises UnknownKeyError.
     """
     if not _is_table(given):
         return {type_: dict.fromkeys(OPERATIONS, figure("lanes", given)) for type_ in TYPES}
@@ -66,7 +67,7 @@ def find_width(
 ) -> int:
     """Return how many elements of an operation are computed in a cycle.
 
-    `sources` are the types of the operands in memory, but of numbers; the widest one tells the row.
+    `sources` are the types of the operands in memory, numbers left out; the widest selects the row.
     """
     source = max(sources, key=lambda type_: (BYTES[type_], type_ in TYPES[:2]), default=result)
     row = lanes.get(f"{result} of {source}", lanes[result])
@@ -81,10 +82,10 @@ def _is_row(name: Any) -> bool:
     first, _, last = str(name).partition(" of ")
     return first in TYPES and (not last or last in TYPES) and name != f"{first} of "
 
-# --- At how many points of a vector instruction two operands are read from one bank of memory ---
+# --- Bank conflicts of two operands ---------------------------------------------------------------
 
 WORD = 2
-"""Successive words of so many bytes lie in successive banks."""
+"""Bytes of a word; successive words lie in successive banks."""
 
 
 def count_meetings(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
