@@ -1,4 +1,4 @@
-"""Sums along a border, round corners, forwarding PE by PE."""
+"""Routes along a border and round its corners: sums, and streams that PEs forward."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.functions import greatest, least
 from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
-# --- Routes along a border: sums of all its adapters flow towards a port ------------------------
+# --- Sums along a border --------------------------------------------------------------------------
 #
 # Lanes and depths are as in flow.py. A port is at lane p, the adapters whose sums it gets have
 # lanes l: { [p] -> [l] }. Sums flow from the least of these lanes to the greatest, then on to the
@@ -24,7 +24,7 @@ BORDER = "{ [lane] -> [lane, 0] }"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BorderChain:
-    """A reduction along a border: a colour each by the parity of the sender, one to the port.
+    """A reduction along a border: a colour for each parity of the sender, and one to the port.
 
     `reach` is { port PE -> adapter PE }; `starts` and `ends` are the first and the last adapters,
     and `line` is { PE -> [depth from the border, depth from its end towards which sums flow] }.
@@ -51,10 +51,10 @@ def with_ports(feeds: isl.Map) -> isl.Map:
 
 
 def find_classes(feeds: isl.Map, most: int) -> list[isl.Map] | None:
-    """Return feeds by the port's lane mod k, for the least k for which stretches are apart.
+    """Return feeds in parts by the port's lane mod k, for the least k that keeps stretches apart.
 
-    Stretches are those of lanes that feed a port and of its own; no part is empty. None if there
-    would be more than `most` parts, as far as k below 2 most^2 tells.
+    The stretch of a port has the lanes that feed it, its own, and those between. No part is empty.
+    None if there would be more than `most` parts, or if no k below 2 most^2 keeps stretches apart.
     """
     reach = stretches(with_ports(feeds))
     if _is_fed_more(reach.reverse(), most):
@@ -75,7 +75,7 @@ def _is_fed_more(ports: isl.Map, most: int) -> bool:
 
 
 def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> BorderChain:
-    """Return the routes of sums along a border; the stretches of ports, with these, are apart.
+    """Return the routes of sums along a border. Assumes stretches of ports, with these, are apart.
 
     If every port is at the least of its lanes or before, sums flow the other way. At the lane of
     the port they go to the side, or another `way`.
@@ -146,10 +146,11 @@ def find_feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
     lane = places.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
     return port.reverse().apply_range(lane)
 
-# --- Routes of wavelets that PEs forward to each other, where routers do not copy ---------------
+# --- Lines of PEs that forward wavelets -----------------------------------------------------------
 #
-# A line of PEs forwards what enters at its one end. It is a line of sums, of flow.py or border.py,
-# run backwards: a PE at an even place listens to the even colour and sends on the odd one.
+# Routers do not copy here. A line of PEs forwards what enters at its one end. It is a line of sums,
+# of flow.py or border.py, run backwards: a PE at an even place listens to the even colour and sends
+# on the odd one.
 #
 # Source   design, The machine; M Sec. I
 
@@ -157,9 +158,9 @@ def find_feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
 class BorderLine:
     """Routes by the parity of the listener, and { PE } that take part.
 
-    All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
-    any, listen to `entry` instead; else it enters on the colour of the parity `enters`.
-    `forwarding` ones send on what comes; of these, those `between` take nothing.
+    `members` are all PEs of the line, which a stream enters at one end. The PEs `nearest` to that
+    end, if any, listen to `entry`; else the stream enters on the colour of the parity `enters`.
+    PEs that are `forwarding` send on what comes; of these, those `between` take nothing.
     """
 
     even: Routes
@@ -186,7 +187,7 @@ def inward_line(
 ) -> BorderLine:
     """Return the line of each lane: from depth `first` to its deepest taker, { [lane, depth] }.
 
-    It enters from the side or, where it was spread, from the ramp of the adapter at depth 0.
+    Where it was spread, it enters from the ramp of the adapter at depth 0, else from the side.
     """
     chain = chain_routes(takers, side, turned, first, collect=spread)
     taken = takers.apply(turned.reverse())
@@ -220,8 +221,8 @@ def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Bo
 def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> BorderLine:
     """Return the line of each port's adapters, { [lane of the port] -> [lane] }.
 
-    It enters at one end of these lanes, wherever the port is. At the lane of the port it comes from
-    the side or from another `source`.
+    The stream enters at one end of these lanes, wherever the port is. At the lane of the port it
+    comes from the side or from another `source`.
     """
     chain = border_chain(feeds, side, turned, source)
     members = chain.reach.range()
@@ -240,8 +241,8 @@ def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") ->
 def port_line(feeds: isl.Map, side: str, turned: isl.Map) -> BorderLine:
     """Return the line of each port's adapters, with two colours where it needs no third one.
 
-    That is if the places of those nearest to the ports have one parity, and no other PE of the line
-    is on the way to them.
+    Two suffice if the places of the adapters nearest to the ports have one parity, and no other PE
+    of the line is on the way to them.
     """
     line = border_line(feeds, side, turned)
     on_the_way = isl.Set.from_union_set(line.entry.domain().unwrap().domain())
@@ -265,8 +266,9 @@ def backwards(routes: Routes) -> Routes:
     """Return { [PE -> to] -> from } of { [PE -> from] -> to }."""
     return routes.curry().range_reverse().uncurry()
 
-# --- Routes around a corner: what a border has collected, or a lane sends, to adapters that spread
-# it
+# --- Routes around a corner -----------------------------------------------------------------------
+#
+# Adapters on another border spread what a border has collected, or a lane sends.
 #
 # Lanes and depths are as in flow.py.
 #

@@ -12,8 +12,9 @@ from lairmake.stages.poly.canonical import find_example
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_function
 from lairmake.stages.poly.sides import SIDES
 
-# --- Routes of wavelets on a grid that is turned so that their side is on top -------------------
+# --- Routes along the lanes of a grid -------------------------------------------------------------
 #
+# The grid is turned so that the side of a stream is on top.
 # A router is [lane, depth]; depth 0 is the border, -1 the external PEs. Routes are relations
 # { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
 #
@@ -177,7 +178,9 @@ def make_routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
             result = result.union(isl.UnionMap.from_map(whole))
     return result
 
-# --- Colours for streams: two that pass no router together may share one ------------------------
+# --- Colours shared by streams --------------------------------------------------------------------
+#
+# Two streams that pass no router together may share a colour.
 #
 # Source   the greedy colouring of graphs, vertices of greatest degree first: Welsh and Powell, 1967
 
@@ -210,7 +213,7 @@ def share(routers: Routers) -> list[list[str]]:
 
 
 def find_busiest_router(routers: Routers) -> tuple[str, list[str]]:
-    """Return a PE whose router many streams pass, and these: from each stream, others in turn."""
+    """Return a PE whose router many streams pass, and the names of these streams."""
     found: list[tuple[str, list[str]]] = []
     for start in routers:
         here = routers[start]
@@ -222,7 +225,7 @@ def find_busiest_router(routers: Routers) -> tuple[str, list[str]]:
         found.append((find_example(place), meeting))
     return max(found, key=lambda each: len(each[1]))
 
-# --- A colour of a machine: its routes, or the positions that its switches take in turn ---------
+# --- Colour of a machine --------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouterColour:

@@ -17,15 +17,16 @@ from lairmake.stages.poly.sides import SIDES, taken_by
 
 OUT = isl.dim_type.out
 
-# --- Gathers: a stream that PEs of a line fill in turn, each with elements that only it has -----
+# --- Gathers along a line of PEs ------------------------------------------------------------------
 #
-# A PE sends rows of the port's order, one for each value of its outer indices: elements of PEs
-# farther in pass, then come its own, then others pass. How many depends on the PE alone.
+# PEs of a line fill a stream in turn, each with elements that only it has. A PE sends rows of the
+# port's order, one for each value of its outer indices: elements of PEs farther in pass, then come
+# its own, then others pass. The number of each depends on the PE alone.
 #
 # Paper    V Sec. 4.2
 
 MOST_OPERATIONS = 1_000_000
-"""How much isl may work to find a gather, in its own unit: a second. Few need a tenth of it."""
+"""Operations that isl may spend on finding a gather: a second. Few need a tenth of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +153,12 @@ def _or_zero(count: isl.PwAff, domain: isl.Set, known: isl.Set) -> isl.PwAff:
     whole = count.intersect_params(domain).union_add(zero.intersect_params(rest))
     return simplify(whole, known)
 
-# --- Routes by which each PE of a row gets a sequence of its own, where routers do not copy -----
+# --- Routes that hand each PE its own sequence ----------------------------------------------------
 #
-# Lanes and depths are as in flow.py. Routers have positions, no ring, and control wavelets turn
-# them. The sequence comes once for each PE, the nearest one first; what follows it advances the
-# router that handed it over, so that it lets others pass from then on, in its last position. What
-# follows the last one resets all routers on its way.
+# Lanes and depths are as in flow.py. Routers do not copy here. They have positions, no ring, and
+# control wavelets turn them. The sequence comes once for each PE, the nearest one first. What
+# follows a sequence advances the router that handed it over: from then on the router lets others
+# pass, in its last position. What follows the last sequence resets all routers on its way.
 #
 # Source   design, The machine
 
@@ -166,8 +167,8 @@ def replica_routes(
 ) -> tuple[Routes, Routes]:
     """Return the two positions of the routes inwards to { [lane, depth] }.
 
-    They come from the side or, if `spread`, from the ramp of the adapter at depth 0. Those that
-    none takes from behind have the same route in both, and so have those between.
+    Routes come from the side or, if `spread`, from the ramp of the adapter at depth 0. Takers that
+    have no taker behind them have the same route in both, and so have routers between takers.
     """
     before = isl.Map("{ [lane, depth] -> [lane, d] : 0 <= d < depth }")
     passing, far = takers.apply(before), SIDES[side].far
@@ -190,9 +191,9 @@ def border_replicas(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes,
     """Return the three positions of the routes from ports to { [lane of a port] -> [lane] }.
 
     First comes the sequence of the adapter at the port, then those to the right of it, then those
-    to the left. A port's router pops the command that it obeys: it advances after the last of each
-    of these, and is reset after all; those beyond it obey the next command, and are reset after the
-    last of the right ones, and of the left ones.
+    to the left. The port's router pops the command that it obeys: it advances after the last of
+    each of these, and is reset after all. Routers beyond it obey the next command: they are reset
+    after the last of the right ones, and after the last of the left ones.
     """
     along = [_along(feeds, side, turned, turning) for turning in (False, True)]
     ports = _ports(feeds, side)
