@@ -1,4 +1,4 @@
-"""Element maps and program maps."""
+"""Element maps and program maps: the elements of operands, or inputs, that an element needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, ma
 
 OUT = isl.dim_type.out
 
-# --- Volume element maps: which elements of its operands an element of a result needs -----------
+# --- Volume element maps --------------------------------------------------------------------------
 #
 # Source   F Def. 4.10; VEM from MLIR; A.2.6
 
@@ -59,7 +59,7 @@ def _inits(operation: VolumeOperation, volumes: isl.UnionSet) -> list[isl.Map]:
         if r.init is not None
     ]
 
-# --- Program maps: which elements of inputs an element of an output needs, through all operations
+# --- Program maps ---------------------------------------------------------------------------------
 #
 # Source   F Def. 4.14 (program) and 4.15 (lenient composition)
 
@@ -102,7 +102,7 @@ def chosen(names: Sequence[str], volumes: isl.UnionSet) -> dict[str, isl.Set]:
     every = make_domains(volumes)
     return {name: every[name] for name in names}
 
-# --- Choose the volumes between which a program map goes ----------------------------------------
+# --- Outputs and inputs of a program map ----------------------------------------------------------
 #
 # Source   F Def. 4.14: live-outs and live-ins are chosen
 

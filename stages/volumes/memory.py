@@ -1,4 +1,4 @@
-"""Live ranges and shared arrays."""
+"""Live ranges of volumes, and arrays that volumes share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, ma
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- When the values of volumes are needed, and which of them may lie in the same memory --------
+# --- Live ranges, and volumes that may share memory -----------------------------------------------
 #
 # Source   F: live ranges of buffers, `live(a) and live(b)` disjoint
 
@@ -34,7 +34,8 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRange:
-    """The operations from which to which a volume's values are needed, as their numbers."""
+    """The numbers of the first and the last operation between which a volume's values are needed.
+    """
 
     first: int
     last: int
@@ -63,7 +64,7 @@ def root(volume: str, views: Mapping[str, View]) -> str:
 
 
 def live_ranges(program: VolumeProgram, views: Mapping[str, View]) -> dict[str, LiveRange]:
-    """Return when the values of each volume are needed; those of its views are its own.
+    """Return the live range of each volume; a volume is needed as long as its views are.
 
     Operations are numbered from 0. What is given is there from the start, and stays; what is
     returned stays to the end, which is one more than the last operation.
@@ -95,8 +96,8 @@ def find_sharing(
 ) -> set[frozenset[str]]:
     """Return the pairs of volumes, views left out, that may lie in the same memory.
 
-    Their live ranges are disjoint; or one of them is needed last where the other is defined, and
-    no element of that one needs another element of it than its own.
+    Two may if their live ranges are disjoint; or if one is needed last by the operation that
+    defines the other, and each element there needs of it the element of the same index alone.
     """
     live = live_ranges(program, views)
     roots = [volume for volume in live if volume not in views]
@@ -143,7 +144,7 @@ def _is_own(by: isl.Map) -> bool:
     plain = by.set_tuple_name(OUT, by.get_tuple_name(IN) or "")
     return bool(plain.is_subset(isl.Map.identity(plain.space)))
 
-# --- Lay volumes out in arrays; those that may share memory are put into one array where that pays
+# --- Arrays that hold volumes ---------------------------------------------------------------------
 #
 # Source   F Def. 4.7 (array), 4.8 (view), 4.9 (slice); layout maps
 

@@ -1,4 +1,4 @@
-"""Operations.yaml."""
+"""Operations of a kernel, and operations.yaml, their text between stages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lairmake.stages.poly.text import spell_object
 
 OUT = isl.dim_type.out
 
-# --- The operations of a kernel, and their text between stages ----------------------------------
+# --- Operations of a kernel -----------------------------------------------------------------------
 #
 # Source   F Def. 4.10 and 4.14: a program is a set of assignments,
 #          each of results of an operation on its operands
@@ -177,7 +177,7 @@ def _operation(name: str, data: Mapping[str, Any]) -> VolumeOperation:
         results=tuple(results),
     )
 
-# --- The index domains of volumes ---------------------------------------------------------------
+# --- The index domains of volumes -----------------------------------------------------------------
 #
 # Source   F Def. 4.1 (volume) and 4.2 (element)
 

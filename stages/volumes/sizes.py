@@ -1,4 +1,4 @@
-"""Infer the sizes of volumes, forwards and backwards, and whether there are any.
+"""Inference of the sizes of volumes, forwards and backwards, and of whether any fit.
 
 Source   F: shape inference through implied context, and feasibility
 
@@ -37,7 +37,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Which sizes there are: `context` holds for those that are symbolic constants.
+    """The sizes of volumes: `context` holds for those that stay symbolic constants.
 
     `values` gives every other one, as an affine expression of these.
     """
