@@ -38,7 +38,7 @@ from lairmake.stages.poly.expression import (
     list_iterations,
 )
 
-# --- Blocks of statements under construction, which charge for themselves -----------------------
+# --- Blocks of statements under construction ------------------------------------------------------
 #
 # Every basic block counts its loop, scalar and address operations, so that cycles never depend on
 # the compiler of the host.
@@ -170,17 +170,17 @@ def total(parts: list[Value]) -> Value:
     terms = [*counted, *([Number(ones)] if ones or not others else [])]
     return terms[0] if len(terms) == 1 else Operation("+", tuple(terms))
 
-# --- What a block is expected to be charged, from how often loops run it ------------------------
+# --- Expected charge of a block -------------------------------------------------------------------
 #
-# Every block of an isl loop nest is written for loops, of which it is known with which values of
-# the loops around them instances are reached; the block runs once for each prefix of such values.
+# A block of an isl loop nest is written for loops. For these it is known with which values of the
+# loops around them instances are reached; the block runs once for each prefix of such values.
 # The body of a loop that asks for each value whether there is an instance runs once for each value.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnclosingLoops:
-    """What is around a block: how many loops, and their iterators but for those of one value.
+    """The loops around a block: their number, and the iterators of those with several values.
 
-    `conditions` are what they and guards ask for; None if these are not known.
+    `conditions` are those of these loops and of guards; None if they are not known.
     """
 
     depth: int = 0
@@ -287,7 +287,7 @@ def _times(nest: Nest) -> Iterator[isl.Set]:
             for child in nest.children:
                 yield from _times(child)
 
-# --- Functions of a PE program, and what they declare before their first statement --------------
+# --- Functions of a PE program --------------------------------------------------------------------
 
 @dataclass(slots=True, kw_only=True)
 class Body:

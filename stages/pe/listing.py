@@ -129,12 +129,12 @@ class Listing(Node):
 
     @property
     def counted(self) -> int:
-        """How many counters there are."""
+        """The number of counters."""
         return len(self.counters) + self.numbered
 
     @property
     def operands(self) -> int:
-        """How many bytes there are up to the end of the last array."""
+        """The number of bytes up to the end of the last array."""
         return find_end(self.locals)
 
     @property

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from lairmake.stages.poly.expression import Name
 
-# --- Macros of the headers that programs include: what C puts in the place of these names -------
+# --- Macros of the headers that programs include --------------------------------------------------
 #
 # Source   `cc -std=c11 -dM -E` of pe.h: gcc 12, clang and zig 0.17 for glibc, musl, macOS and MinGW
 #
-# Types and names of one kind, as `INT8_MAX`, are a pattern in identifiers.py; LAIR refuses names
+# Types and names of one kind, as `INT8_MAX`, are the pattern `LIBRARY` below; LAIR refuses names
 # that begin with an underscore and a capital.
 
 MACROS = frozenset([
@@ -30,9 +30,10 @@ MACROS = frozenset([
     "strncpy", "wcswcs",
 ])
 
-# --- C identifiers for the names of a layer: none that C, pe.h or the program itself uses -------
+# --- C identifiers for the names of a layer -------------------------------------------------------
 #
-# Names that are keywords of C never come here: LAIR refuses them.
+# None of them is one that C, pe.h or the program itself uses. Names that are keywords of C never
+# come here: LAIR refuses them.
 
 OURS = frozenset(
     ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]
@@ -41,7 +42,7 @@ OURS = frozenset(
     + [f"{end}{k}" for end in ("first", "last") for k in range(4)]
     + [f"outer{k}" for k in range(16)]
 )
-"""What every program calls its own variables and functions."""
+"""Names that every program gives its own variables and functions."""
 
 TYPEDEFS = frozenset(["float16", "task", "wavelet", "wavelet_task"])
 

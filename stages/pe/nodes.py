@@ -9,7 +9,7 @@ from typing import Any
 
 from lairmake.stages.poly.expression import Name, Node, Number, Value
 
-# --- The values in programs: places in memory, elements, and what is computed of them -----------
+# --- Values in programs ---------------------------------------------------------------------------
 #
 # Names, numbers and operations are those of isl (stages/poly/expression.py). A template spells each
 # node by the name of its class (stages/pe/speller.py).
@@ -276,7 +276,7 @@ def find_mentioned(parts: Iterable[object]) -> set[str]:
     """Return all names that stand for something in nodes: of variables, functions and memory."""
     return {p.name for e in parts for p in walk(e) if isinstance(p, Name | Task | Field)}
 
-# --- The statements of programs, as the machine knows them --------------------------------------
+# --- Statements of programs -----------------------------------------------------------------------
 #
 # A template spells each node by the name of its class (stages/pe/speller.py).
 

@@ -1,4 +1,4 @@
-"""Spell programs: a template has a macro for each node, called as the class of the node.
+"""Speller of programs: a template has a macro for each node, called as the class of the node.
 
 `templates/program.c.j2` spells C, and `templates/program.txt.j2` what people read; another
 spelling is another template.
@@ -27,7 +27,7 @@ WIDTH = 96
 
 @functools.cache
 def speller(name: str) -> Callable[[Node], str]:
-    """Return what spells nodes with the macros of a template."""
+    """Return the function that spells nodes with the macros of a template."""
 
     def spell_anew(node: Node) -> str:
         return str(getattr(module, type(node).__name__)(node))

@@ -22,7 +22,7 @@ from lairmake.stages.poly.expression import Name, Node, Number, Operation
 
 HEADER = "# The programs of {}, by role, before they are spelled in C.\n"
 BARE = re.compile(r"(?!(?:yes|no|on|off|true|false|null)\Z)[A-Za-z_]\w*", re.IGNORECASE)
-"""What YAML reads as a text without quotes."""
+"""A word that YAML reads as a text without quotes."""
 
 
 def write_programs(variants: Mapping[str, Mapping[str, Listing]]) -> str:
