@@ -1,1 +1,1 @@
-"""What islpy lacks, one operation a file; knows no layer and no file."""
+"""Operations on sets and relations that islpy lacks, one a file; no layer and no file is known."""

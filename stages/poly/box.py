@@ -1,4 +1,4 @@
-"""Fixed box hull, exact bounds, size enumeration (35)-(43)."""
+"""Boxes around sets: fixed-size hulls, exact bounds, and enumerated sizes, V (35)-(43)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 PARAM, OUT, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.set, isl.dim_type.div
 
-# --- The fixed-size box hull of a set: a box with a constant size that contains the set ---------
+# --- Fixed-size box hull of a set -----------------------------------------------------------------
 #
 # Paper    V Sec. 2, 4.3 (8) and 5.3 (Ex. 5.8, 5.9)
 #
@@ -33,7 +33,7 @@ PARAM, OUT, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.set, i
 # Hence the hull depends on the description of the set, and there may be none.
 
 MOST_FOR_LEAST = 500_000
-"""How much isl may work for a piecewise offset, in its own unit: half a second."""
+"""Operations that isl may spend on a piecewise offset: half a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,7 @@ def _foreign(elements: isl.Set, offset_params: Sequence[str] | None) -> list[str
         return []
     return [name for name in elements.get_var_names_not_none(PARAM) if name not in offset_params]
 
-# --- The exact bounds of a set in every dimension, and whether the set is the box between them ---
+# --- Exact bounds of a set ------------------------------------------------------------------------
 #
 # Paper    V Sec. 5.1, (13), (14), (16), (20), (21), (24)
 
@@ -343,7 +343,7 @@ def _values(size: isl.PwAff, domain: isl.Set) -> isl.Set:
     """Return `[p] -> { [size(p)] : p in domain }`."""
     return isl.Set.from_pw_aff(size.intersect_domain(domain))
 
-# --- The lowest and the highest value of each dimension of a set --------------------------------
+# --- Extents of a set -----------------------------------------------------------------------------
 
 def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:
     """Return the lowest and highest value of each dimension of a set that is not empty.
@@ -358,7 +358,7 @@ def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:
 
 
 def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
-    """Return the same of a bounded set. Raises ValueError if it is none."""
+    """Return the extents of a set, as `find_extents` does. Raises ValueError if it is unbounded."""
     found = find_extents(elements)
     if found is None:
         raise ValueError(f"{elements} is unbounded")
@@ -370,7 +370,9 @@ def find_shape(box: isl.Set) -> tuple[int, ...]:
     positions = range(box.dim(isl.dim_type.set))
     return tuple(find_greatest(box, k).to_python() + 1 for k in positions)
 
-# --- Enumerate the sizes of a rectangular instance set: one SIMD configuration per size ---------
+# --- Sizes of a rectangular instance set ----------------------------------------------------------
+#
+# There is one SIMD configuration per size.
 #
 # Paper    V Sec. 5.4, (42), (43), Ex. 5.10
 
@@ -423,7 +425,7 @@ def _identifiers(sizes: isl.Set, hull: BoxHull) -> isl.Set:
     shifted = sizes.sum(hull.offset.neg().as_set().align_params(sizes.space))
     return project_names(shifted, shifted.get_var_names_not_none(PARAM)).coalesce()
 
-# --- Extra instances of an approximated instance set, and whether they interfere ----------------
+# --- Extra instances of an approximation ----------------------------------------------------------
 #
 # Paper    V Sec. 5.3, (35)-(41), Ex. 5.9
 
@@ -458,7 +460,7 @@ def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl
 def find_conflict(access: isl.Map, instances: isl.Set, used: isl.Set) -> isl.Set:
     """Return the elements that the instances write while others use them, V (40).
 
-    For any value of the index symbolic constants, but for those on which it depends what is `used`.
+    Index symbolic constants may have any value, except those on which `used` depends.
     """
     free = set(find_index_constants(instances)) - set(find_index_constants(used))
     return accessed_by(access, instances, sorted(free)).intersect(used)
@@ -484,23 +486,24 @@ def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extens
     grown = tuple(last - first + 1 for last, first in zip(sizes, least, strict=True))
     return Extension(size=grown, shift=least)
 
-# --- Disjoint hyperrectangles that make up a set, or on which a relation gives the same throughout
+# --- Disjoint hyperrectangles ---------------------------------------------------------------------
 #
 # Source   F Alg. 1: disjoint hyperrectangles of a set of elements
 
 MOST = 64
-"""How often what a relation gives may change along one dimension."""
+"""The most changes, along one dimension, of what a relation gives."""
 
 
 class NotRectangularError(Exception):
-    """What a relation gives changes in more places than a few."""
+    """What a relation gives changes in too many places."""
 
 
 def split_into_rectangles(domain: isl.Set) -> list[isl.Set]:
     """Return disjoint hyperrectangles whose union is a set; sizes may be symbolic.
 
-    Cut along the first dimension where the rest changes, and so on: maximal intervals, so that a
-    hyperrectangle is one. Raises NotRectangularError for sets that need more than MOST cuts.
+    The set is cut along its first dimension where the rest changes, and each part is cut further.
+    Parts are maximal, so that a hyperrectangle stays whole. Raises NotRectangularError for sets
+    that need more than MOST cuts.
     """
     name = domain.get_tuple_name()
     found = [box for box, fibre in list_slabs(domain, domain.dim(OUT)) if not fibre.is_empty()]
@@ -508,11 +511,11 @@ def split_into_rectangles(domain: isl.Set) -> list[isl.Set]:
 
 
 def list_slabs(relation: isl.Set, count: int) -> Iterator[tuple[isl.Set, isl.Set]]:
-    """Yield hyperrectangles of the first `count` dimensions with what the others are there.
+    """Yield hyperrectangles of the first `count` dimensions, each with the set F of the others.
 
-    That is { box } and F with { [x, y] : x in box } and relation = box x F: the first dimension is
-    cut where { rest : [x, rest] } is not that of x - 1, and each interval is cut further. Empty F
-    are left out. Raises NotRectangularError where there are more than MOST cuts.
+    Within { [x, y] : x in box } the relation is box x F. The first dimension is cut where
+    { rest : [x, rest] } is not that of x - 1, and each interval is cut further. Empty F are left
+    out. Raises NotRectangularError where there are more than MOST cuts.
     """
     plain = _plain(relation)
     if count == 0:
@@ -582,16 +585,16 @@ def _beside(cut: isl.Set, relation: isl.Set) -> isl.Set:
     rest = isl.Set.universe(relation.space).project_out(OUT, 0, 1)
     return cut.flat_product(rest)
 
-# --- Which of several sets meet somewhere -------------------------------------------------------
+# --- Sets that meet somewhere ---------------------------------------------------------------------
 
 MOST_PIECES = 64
-"""Space is cut into at most so many pieces; then sets may count as meeting that do not."""
+"""The most pieces of space; where more are needed, sets may count as meeting that do not."""
 
 
 def together(sets: Sequence[isl.Set | None]) -> list[frozenset[int]]:
-    """Return, for all points [p], which of the sets [p] -> { : ... } it is in, by their numbers.
+    """Return which of the sets [p] -> { : ... } meet at a point [p], for all points, by number.
 
-    None stands for all points. What is a part of another is left out.
+    None stands for all points. A group that is a part of another is left out.
     """
     known = {k: elements for k, elements in enumerate(sets) if elements is not None}
     pieces = [isl.Set("{ : }")]
@@ -605,7 +608,9 @@ def together(sets: Sequence[isl.Set | None]) -> list[frozenset[int]]:
     }
     return sorted((f for f in found if not any(f < other for other in found)), key=sorted)
 
-# --- Local memory per PE: allocations seen from one PE, moved, and boxes of them ----------------
+# --- Local memory per PE --------------------------------------------------------------------------
+#
+# Allocations are seen from one PE, or moved.
 #
 # Paper    V Sec. 4.3, (8) (9)
 

@@ -1,4 +1,4 @@
-"""The same set the same way: pieces, names, order."""
+"""Canonical form of sets and relations: pieces, names, order."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 PARAM, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
 
-# --- Names of the dimensions of a set or relation, the same in its tuples and in its constraints
+# --- Names of dimensions --------------------------------------------------------------------------
 #
-# The dimensions of `PE` are x and y. Another one has the name that the object gives it. Where there
-# is none, those of a tuple are i, j, k, l, m, n, ... by their position within it: letters alone, so
-# that no name looks like a symbolic constant (`index0`) or one that isl made (`o0`).
+# A dimension has the same name in the tuples and in the constraints. The dimensions of `PE` are x
+# and y. Another one has the name that the object gives it. Where there is none, those of a tuple
+# are i, j, k, l, m, n, ... by their position within it: letters alone, so that no name looks like a
+# symbolic constant (`index0`) or one that isl made (`o0`).
 # A name that an earlier dimension, a symbolic constant or the syntax of isl has gets a prime.
 
 LETTERS = "ijklmnpqrstuvwabcdfgh"
@@ -162,12 +163,14 @@ def _dress(space: isl.Space, rest: list[str]) -> str:
 def _tuple_name(space: isl.Space) -> str:
     return (space.get_tuple_name(SET) or "") if space.has_tuple_name(SET) else ""
 
-# --- Domains of symbolic constants that several objects of a file share, to be said once --------
+# --- Domains that several objects share -----------------------------------------------------------
+#
+# A file says such a domain of symbolic constants once.
 
 FEWEST = 3
-"""How many objects must share a domain for it to be said once."""
+"""The fewest objects that share a domain which is said once."""
 SAID = re.compile(r"(?:\w+_)?context\d*")
-"""What a domain that is said once is called."""
+"""The name of a domain that is said once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +188,7 @@ def share(
     """Return the domains that at least `FEWEST` of the objects share.
 
     The domain of an object is where it has elements, `[PE_X, PE_Y, index] -> { : ... }`. Where too
-    few share that, it is taken of the PEs alone. `text` tells domains apart.
+    few share it, the domain of the PEs alone is tried. `text` tells domains apart.
     """
     own = {name: each.params() for name, each in objects.items() if _may_share(name, each)}
     found: list[SharedDomains] = []
@@ -250,7 +253,7 @@ def _name(
 def _is_same(union: isl.UnionSet | isl.UnionMap, elements: isl.Set) -> bool:
     return isinstance(union, isl.UnionSet) and bool(union.is_equal(isl.UnionSet.from_set(elements)))
 
-# --- The sets and maps of a union in a fixed order, and one point of a union as text ------------
+# --- Sets and maps of a union, in order -----------------------------------------------------------
 
 def list_sets(union: isl.UnionSet) -> list[isl.Set]:
     """Return the sets of a union, one a space, sorted by their text."""
@@ -329,7 +332,7 @@ def name_iterators(statement: isl.Set) -> list[str]:
     dimensions = range(statement.dim(isl.dim_type.set))
     return [statement.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in dimensions]
 
-# --- A copy of a set that shares nothing with it ------------------------------------------------
+# --- Detached copies of sets ----------------------------------------------------------------------
 #
 # isl describes a set anew in place where that looks like the same set, and copies share what they
 # are made of.  `detect_equalities` of a copy has been seen to drop constraints of the original that
@@ -339,7 +342,7 @@ def detach(elements: isl.Set) -> isl.Set:
     """Return an equal set, read from the text of the set."""
     return isl.Set(str(elements))
 
-# --- Split a set along its first dimension where the section changes ----------------------------
+# --- Slabs of a set -------------------------------------------------------------------------------
 #
 # The section of a set S at x is S_x = { [y] : [x, y] in S }. Where S_x is the same for all x from a
 # to b, and another one at a - 1 and b + 1, the part of S from a to b is one slab, however S was put
@@ -399,23 +402,25 @@ def _step(count: int, position: int) -> isl.Map:
     values = [f"{name} - 1" if k == position else name for k, name in enumerate(names)]
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(values)}] }}")
 
-# --- Describe a set the same way however it was constructed, as far as that is cheap ------------
+# --- Canonical description of a set ---------------------------------------------------------------
 #
-# Equal sets may have different descriptions in isl.  Here disjuncts are merged where one
-# conjunction describes both, redundant ones are dropped, inequalities are tightened until some
-# element attains them, and symbolic constants on which the set does not depend are dropped.
+# Equal sets may have different descriptions in isl.  Here they get the same one, however they were
+# constructed, as far as that is cheap: disjuncts are merged where one conjunction describes both,
+# redundant ones are dropped, inequalities are tightened until some element attains them, and
+# symbolic constants on which the set does not depend are dropped.
 
 MINUS_ONE = isl.Val(-1)
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
 """Disjuncts of larger sets are only coalesced and tightened: merging looks at all pairs."""
 MOST_OPERATIONS = 1_000_000
-"""isl's own unit; less than a second, but for large coefficients."""
+"""Operations that isl may spend on a set: less than a second, but for large coefficients."""
 MOST_FOR_DIVISIONS = 50_000
-"""What finding the divisions of one set may take; existentials that need more stay as they are."""
+"""Operations that isl may spend on the divisions of one set; harder existentials stay as they are.
+"""
 
 Needed: TypeAlias = dict[tuple[str, ...], list[bool]]
-"""Which constraints of a conjunction are needed, by the texts of the set and of all of them."""
+"""For each constraint whether it is needed, by the texts of the set and of all its constraints."""
 
 
 def describe_anew(elements: isl.Set, known: Needed, context: isl.Set | None = None) -> isl.Set:

@@ -27,7 +27,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 PARAM = isl.dim_type.param
 
-# --- Polynomials in several variables with exact coefficients, and their sums along one variable
+# --- Polynomials with exact coefficients, and their sums ------------------------------------------
 #
 # Source   Faulhaber's formula, as in Clauss, Counting solutions to linear and nonlinear constraints
 #          through Ehrhart polynomials, ICS 1996
@@ -118,7 +118,7 @@ def _bernoulli(number: int) -> Fraction:
 def _power(width: int, position: int, exponent: int) -> tuple[int, ...]:
     return (0,) * position + (exponent,) + (0,) * (width - position - 1)
 
-# --- How many elements a set has, exactly, whatever their number --------------------------------
+# --- Exact number of elements ---------------------------------------------------------------------
 #
 # Source   Clauss, Counting solutions to linear and nonlinear constraints through Ehrhart
 #          polynomials, ICS 1996; Verdoolaege et al., Counting integer points in parametric
@@ -132,7 +132,7 @@ def _power(width: int, position: int, exponent: int) -> tuple[int, ...]:
 # is split by its remainder first.
 
 MOST_REMAINDERS = 4096
-"""A variable is split by its remainder into at most so many."""
+"""The most remainders by which a variable is split."""
 
 UNBOUNDED = "an unbounded set has no number of elements"
 
@@ -290,10 +290,10 @@ def _at(sums: Polynomial, bound: Row, more: int, position: int) -> Polynomial:
     forms.insert(position, [*bound[:-1], bound[-1] + more])
     return substitute(sums, forms, width)
 
-# --- How many elements a set has: exactly, but where that takes long at most --------------------
+# --- Number of elements, or a bound ---------------------------------------------------------------
 
 MOST_OPERATIONS = 2_000_000
-"""How much isl may work to count exactly, in its own unit: half a second."""
+"""Operations that isl may spend on an exact count: half a second."""
 
 
 def count(elements: isl.Set) -> int:
@@ -316,17 +316,18 @@ def bound_points(elements: isl.Set) -> int:
         extents.append(spread.to_python() + 1)
     return prod(extents)
 
-# --- The most elements that one point has in a relation -----------------------------------------
+# --- Most elements of a point in a relation -------------------------------------------------------
 
 MOST_FOR_COUNT = 2_000_000
-"""What counting the elements may take in isl's own unit."""
+"""Operations that isl may spend on counting the elements."""
 
 
 def count_most(relation: isl.Map) -> int:
-    """Return how many elements { [p] -> T[e] } one point p has, the most of any, or some more.
+    """Return a bound on the elements that one point p has in { [p] -> T[e] }.
 
-    These are { e - first(p) }, of all points together: as many as each has where all are alike.
-    Where isl needs long, or that is no fewer, those of the largest box around the elements of one.
+    It is the number of { e - first(p) }, of all points together: the exact one where all points are
+    alike. Where isl needs long, or that is no less, it is the size of the largest box around the
+    elements of one point.
     """
     box = prod(find_shape(relation.reverse().apply_range(relation).deltas()))
     try:

@@ -1,4 +1,4 @@
-"""An order in chunks; rings and halos of windows."""
+"""Orders cut into chunks; rings of chunks, and halos of windows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from lairmake.stages.poly.sides import at_index, at_pe, at_places
 
 OUT, SET = isl.dim_type.out, isl.dim_type.set
 
-# --- Cut an order into chunks: consecutive elements, as many in each, but for the last one ------
+# --- Cuts of an order into chunks -----------------------------------------------------------------
 #
+# Chunks are consecutive elements, as many in each, but for the last one.
 # A chunk has some values of one index, one value of each outer index, and all inner ones.
 
 MOST = 256
-"""How many chunks a stream may have: with more, little is gained."""
+"""The most chunks that a stream may have: with more, little is gained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +51,8 @@ class Cut:
     """A cut of an index box: `of` is { index[i] -> chunk[p] }, `counts` how many p there are.
 
     `size` is the number of elements in each chunk, `rest` that in the last one. `places` is
-    { index[i] -> place[r, k] }, the row of each element, counted through all chunks, and where it
-    is in that; a chunk has so many `rows`.
+    { index[i] -> place[r, k] }, the row of each element, counted through all chunks, and its place
+    in that row; a chunk has so many `rows`.
     """
 
     of: isl.Map
@@ -63,7 +64,7 @@ class Cut:
 
     @property
     def number(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return prod(self.counts)
 
 
@@ -92,10 +93,10 @@ def list_cuts(
 ) -> Iterator[tuple[Cut, ...]]:
     """Yield cuts into two chunks or more, MOST at most, those of the largest chunks first.
 
-    The boxes have so many outer indices in common as are `shared`; all are cut along one of these,
-    into as many chunks. The last chunk is smaller only where the chunks are those of one index.
-    With `fine` chunks have as many values of that as a power of two, and may be as many as there
-    are: so the same chunks are among those of any long stream.
+    The boxes have their first `shared` outer indices in common; all are cut along one of these,
+    into as many chunks. The last chunk is smaller only where no index further out has several
+    values. With `fine`, a chunk has a power of two of values of that index, and there may be any
+    number of chunks: so the same chunks are among those of any long stream.
     """
     for depth, size in enumerate(boxes[0].sizes[:shared]):
         outer = prod(boxes[0].sizes[:depth])
@@ -160,14 +161,14 @@ def bind_chunk(cut: isl.Map) -> isl.Set:
 
 
 def chunks(counts: tuple[int, ...] | list[int]) -> isl.Set:
-    """Return [index...] -> { : 0 <= index < count }, which chunks there are."""
+    """Return [index...] -> { : 0 <= index < count }, the chunks that there are."""
     names = name_indices(len(counts))
     bounds = " and ".join(f"0 <= {n} < {c}" for n, c in zip(names, counts, strict=True))
     return isl.Set(f"[{', '.join(names)}] -> {{ : {bounds} }}")
 
 
 def find_last_step(steps: isl.Map, writes: isl.Map) -> isl.Map:
-    """Return { t[e] -> [PE -> chunk[p]] }, the last step on a PE in which it adds to an element.
+    """Return { t[e] -> [PE -> chunk[p]] }, the last step in which a PE adds to an element.
 
     `steps` is { S[i] -> [PE -> chunk[p]] }, `writes` { S[i] -> t[e] }.
     """
@@ -184,11 +185,11 @@ def count_most_in_step(steps: isl.Map) -> int:
     )
     return bound_points(here.range())
 
-# --- What of an order may leave while a statement still runs: positions whose elements are complete
+# --- Positions of an order that leave early -------------------------------------------------------
 #
 # A statement runs in steps, { S[i] -> [PE -> step[k]] }, in lexicographic order of k. A position
-# may leave after a step if nothing later adds to its element, nor to those of the positions before
-# it.
+# may leave after a step, while the statement still runs, if nothing later adds to its element, nor
+# to those of the positions before it.
 #
 # Paper    V Sec. 4.2
 
@@ -196,7 +197,7 @@ def count_most_in_step(steps: isl.Map) -> int:
 class Completed:
     """What leaves a PE early: [PE_X, PE_Y] -> { index[i] -> t[e] } and { index[i] -> step[k] }.
 
-    `after` is the step after which an index leaves; those that it does not have leave at the end.
+    `after` is the step after which an index leaves; indices without one leave at the end.
     """
 
     at: isl.Map
@@ -215,9 +216,9 @@ class Completed:
 def find_completed(order: isl.Map, last: isl.Map, stops: isl.Set, pes: isl.Set) -> Completed:
     """Return what leaves early of an order { t[e] -> [PE -> index[i]] }, after steps in `stops`.
 
-    `last` is { t[e] -> [PE -> step[k]] }, the last step that adds to an element. It leaves after
-    the first stop from there on, or the first one of all if a PE adds nothing to it. Only `pes`
-    run the steps.
+    `last` is { t[e] -> [PE -> step[k]] }, the last step that adds to an element. The element leaves
+    after the first stop from that step on, or after the first stop of all if a PE adds nothing to
+    it. Only `pes` run the steps.
     """
     at, here = at_pe(order), at_pe(at_places(order, pes))
     early = at.apply_range(at_pe(last.apply_range(_within_pe(last, _next_stop(stops)))).reverse())
@@ -237,10 +238,10 @@ def is_in_order(completed: Completed) -> bool:
 
 
 def list_stops(last: isl.Map, box: Sequence[Sequence[int]]) -> Iterator[isl.Set]:
-    """Yield { step[k] }, steps in a box [least, greatest] each, with the last step and without it.
+    """Yield sets of stops { step[k] } in a box [least, greatest], without its last step and with.
 
-    They are every n-th value of a dimension, from the first one in { t[e] -> [PE -> step[k]] } on,
-    the inner ones at their end.
+    Stops are at every n-th value of one dimension, from the first in { t[e] -> [PE -> step[k]] }
+    on, and at the last values of the inner dimensions.
     """
     steps = last.range_factor_range().range()
     end = isl.Set.universe(steps.get_space())
@@ -283,7 +284,7 @@ def _within_pe(like: isl.Map, change: isl.Map) -> isl.Map:
     pes = like.range().unwrap().domain().get_space()
     return isl.Map.identity(pes.map_from_set()).product(change)
 
-# --- How long elements of a stream are used, in chunks: the reuse distance in the order of arrival
+# --- Reuse distance of elements, in chunks --------------------------------------------------------
 
 def number_chunks(counts: Sequence[int]) -> isl.Map:
     """Return { chunk[p] -> [n] }, the place of each chunk among all, in lexicographic order."""
@@ -299,7 +300,7 @@ def number_order(order: isl.Map, counts: Sequence[int]) -> isl.Map:
 
 
 def find_reuse(steps: isl.Map, needed: isl.Map, counts: Sequence[int]) -> int:
-    """Return how many steps after its own one an element of a chunk is used, at most.
+    """Return the most steps after its own one at which an element of a chunk is still used.
 
     That is max { number(p) - number(q) }: `steps` is { S[i] -> [PE -> chunk[p]] }, the chunk after
     which an instance runs, `needed` { S[i] -> [PE -> chunk[q]] }, those of which it uses elements.
@@ -309,7 +310,7 @@ def find_reuse(steps: isl.Map, needed: isl.Map, counts: Sequence[int]) -> int:
 
 
 def find_reach(steps: isl.Map, places: isl.Map, counts: Sequence[int], rows: int) -> int:
-    """Return how many rows before its first one a chunk's step uses elements of, at most.
+    """Return the most rows before the first one of a chunk that its step uses elements of.
 
     That is max { rows number(p) - r }: `steps` is { S[i] -> [PE -> chunk[p]] }, the chunk after
     which an instance runs, `places` { S[i] -> [PE -> place[r, k]] }, the rows that it uses.
@@ -327,12 +328,13 @@ def _find_most(pairs: isl.Map, factor: int) -> int:
     greatest = find_greatest(same.apply(distance), 0)
     return max(0, int(greatest.to_python())) if greatest.is_int() else 0
 
-# --- A ring of chunks: local memory in which a chunk takes the place of one that is no longer used
+# --- Rings of chunks ------------------------------------------------------------------------------
 #
-# Chunk n lies in slot n modulo the depth.
+# A ring is local memory in which a chunk takes the place of one that is no longer used. Chunk n
+# lies in slot n modulo the depth.
 
 NUMBER = "index"
-"""The symbolic constant that is the number of a chunk."""
+"""The symbolic constant for the number of a chunk."""
 
 PE = "[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }"
 
@@ -354,7 +356,7 @@ def roll(numbers: isl.Map, depth: int, name: str) -> tuple[isl.Set, isl.Map]:
 def roll_in_boxes(
     numbers: isl.Map, depth: int, counts: Sequence[int], name: str
 ) -> tuple[isl.Set, isl.Map]:
-    """Return the same, and where elements lie when a chunk of so many is at work.
+    """Return the same memory, and where elements lie when one of `counts` chunks is at work.
 
     That is [index...] -> { [PE -> T[e]] -> name[l] } for all of the box in its slot, whether there
     are such elements or not: so the first chunk and the last one may be as large as others.
@@ -376,10 +378,10 @@ def _in_slot(local: isl.Map, depth: int) -> isl.Map:
     placed = isl.Map.from_domain_and_range(local.domain(), slot).flat_range_product(local)
     return placed.set_tuple_name(isl.dim_type.out, name)
 
-# --- A ring with a halo: local memory in which windows reach over chunks as if these were all there
+# --- Rings with a halo ----------------------------------------------------------------------------
 #
-# The chunks of a ring lie one after the other, by rows of elements, and before them a copy of the
-# last rows of the ring:
+# Windows reach over the chunks of such a ring as if all chunks were in memory. The chunks lie one
+# after the other, by rows of elements, and before them a copy of the last rows of the ring:
 #
 #     halo | chunk 0 | chunk 1 | ... | chunk depth - 1
 #

@@ -1,4 +1,4 @@
-"""V (31): variable compression; strips."""
+"""Variable compression, V Sec. 5.2, and coordinates in which a set has few holes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 PARAM, IN, SET, DIV = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.set, isl.dim_type.div
 
-# --- Variable compression: the same instances in fewer dimensions -------------------------------
+# --- Variable compression -------------------------------------------------------------------------
 #
 # Paper    V Sec. 2 and 5.2, (18), (22), (28), (33)
 # Source   Meister, Stating and Manipulating Periodicity in the Polytope Model, 2004
@@ -138,11 +138,12 @@ def _listed(rows: list[isl.Aff]) -> isl.AffList:
         result = result.add(row)
     return result
 
-# --- Strips of a set: intervals of one length that recur with a period, as blocks dealt to PEs do
+# --- Strips of a set ------------------------------------------------------------------------------
 #
 # Paper    V Sec. 4.3 and 5.2, go without this
 #
-# Along a dimension a set lies in strips of period m if there are o(p) and b < m with
+# Strips are intervals of one length that recur with a period, as blocks dealt to PEs do. Along a
+# dimension a set lies in strips of period m if there are o(p) and b < m with
 #
 #     x = o(p) + m a + c,  0 <= c < b              for all its elements x
 #
@@ -153,9 +154,9 @@ def _listed(rows: list[isl.Aff]) -> isl.AffList:
 # divided by m, and the least residue.  What is kept is what makes the box hull smallest.
 
 MOST_PERIODS = 8
-"""So many periods are tried, the shortest first."""
+"""The most periods that are tried, the shortest first."""
 MOST_FOR_STRIPS = 1_500_000
-"""How much isl may work for the strips of one dimension, in its own unit: a second."""
+"""Operations that isl may spend on the strips of one dimension: a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,16 +344,17 @@ def _checked(change: isl.Map, elements: isl.Set) -> isl.Map:
         raise AssertionError(f"{change} does not reach each of {elements} once")
     return change
 
-# --- Coordinates in which a set has few holes: along its lattice, along its strips, or along both
+# --- Coordinates in which a set has few holes -----------------------------------------------------
 #
 # Paper    V Sec. 4.3 and 5.2, go without this
 #
 # The box hull of a set holds what lies between its elements as well: of { [i] : i mod 8 = p },
-# seven elements of eight.  Each change of coordinates is a function { [k] -> T[x] } that reaches
-# all elements of the set once; the box hull of the k is smaller.
+# seven elements of eight.  Coordinates along the lattice of the set, along its strips, or along
+# both, have fewer holes.  Each change of coordinates is a function { [k] -> T[x] } that reaches all
+# elements of the set once; the box hull of the k is smaller.
 
 MOST_FOR_COMPACTING = 300_000
-"""How much isl may work for a lattice, in its own unit: half a second."""
+"""Operations that isl may spend on a lattice: half a second."""
 
 
 def compact(elements: isl.Set) -> isl.Map | None:
@@ -370,8 +372,8 @@ def compact(elements: isl.Set) -> isl.Map | None:
 def fit(elements: isl.Set, name: str) -> tuple[tuple[int, ...], isl.Map]:
     """Return the size of a box, and [p] -> { T[x] -> name[k(x) - offset] } that puts a set in it.
 
-    Size and offset are those of the fixed-size box hull, V (8) (9): of the set, or of a compact
-    one, whose coordinates k(x) then are. Otherwise k(x) = x. The set must be bounded.
+    Size and offset are those of the fixed-size box hull, V (8) (9), in the coordinates k(x): those
+    of `compact`, or k(x) = x where there are none. The set must be bounded.
     """
     change = compact(elements)
     inner = elements if change is None else elements.apply(change.reverse())
@@ -408,15 +410,15 @@ def _changes(elements: isl.Set, strips: isl.Map | None) -> list[isl.Map]:
         found += [lattice] if within is None else [lattice, within.apply_range(lattice)]
     return found
 
-# --- Dimensions taken apart into rows: element number m a + c of a dimension becomes [a, c] -----
+# --- Dimensions taken apart into rows -------------------------------------------------------------
 #
 # Paper    V Sec. 5, condition 4, goes without this
 #
-# An access through i//m and i mod m is not linear in i, but in the number a of a row of m elements
-# and the place c in it.
+# Element number m a + c of a dimension becomes [a, c]. An access through i//m and i mod m is not
+# linear in i, but in the number a of a row of m elements and the place c in it.
 
 def find_periods(access: isl.Map) -> list[list[int]]:
-    """Return, for each dimension i of { [i] -> T[e] }, the m of divisions by m that it is in."""
+    """Return, for each dimension i of { [i] -> T[e] }, the m of each division that holds it."""
     found: list[set[int]] = [set() for _ in range(access.dim(IN))]
     for basic in access.wrap().flatten().compute_divs().get_basic_sets():
         local = basic.get_local_space()

@@ -1,4 +1,4 @@
-"""One set or map spelled: disjuncts, conjunctions, quotients."""
+"""Spelling of one set or map: disjuncts, conjunctions, quotients."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PARAM, IN, OUT, SET, DIV = (
     isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div,
 )
 
-# --- Sums of names and quotients, `1 + 4PE_X + 2*(i//4)`, in the shortest spelling --------------
+# --- Sums of names and quotients ------------------------------------------------------------------
 #
-# One sum has many: with m > 0,
+# One sum, as `1 + 4PE_X + 2*(i//4)`, has many spellings: with m > 0,
 #
 #     floor((e + m f) / m) = f + floor(e / m)
 #     floor(e / m) = -floor((m - 1 - e) / m)
@@ -39,7 +39,7 @@ PARAM, IN, OUT, SET, DIV = (
 # Of all that these give, the shortest text is taken, and of several the first one in the alphabet.
 
 MOST_QUOTIENTS = 3
-"""Sums with more quotients are not spelled here."""
+"""The most quotients of a sum that is spelled here."""
 
 Linear: TypeAlias = dict[str, int]
 """`{name: factor}`, the constant at ""; no factor is 0."""
@@ -65,8 +65,8 @@ class Sum:
 def read_sum(aff: isl.Aff, names: Sequence[str]) -> Sum | None:
     """Return an expression over the symbolic constants and dimensions with the names.
 
-    Where it is no whole number at some point, its quotient is. None if a quotient is of another
-    one, or there are more than `MOST_QUOTIENTS`.
+    An expression that is no whole number at some point is rounded down. None if a quotient is of
+    another one, or there are more than `MOST_QUOTIENTS`.
     """
     whole = aff if aff.get_denominator_val().is_one() else aff.floor()
     quotients = []
@@ -202,11 +202,11 @@ def bracket(text: str) -> str:
     """Return the text of a dividend: a name as it is, anything else in brackets."""
     return text if text.replace("'", "").isidentifier() else f"({text})"
 
-# --- Write one conjunction as the values and the bounds of its dimensions, one after the other ---
+# --- Texts of one conjunction ---------------------------------------------------------------------
 #
-# Each constraint is solved for the last dimension that is in no quotient of it, or symbolic
-# constant if there is no such dimension: `8PE_Y <= i <= 7 + 8PE_Y`. Remainders that are fixed come
-# first.
+# A conjunction is the values and the bounds of its dimensions, one after the other. Each constraint
+# is solved for the last dimension that is in no quotient of it, or symbolic constant if there is no
+# such dimension: `8PE_Y <= i <= 7 + 8PE_Y`. Remainders that are fixed come first.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conjunction:
@@ -218,7 +218,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What is not more, and what is not less, than one multiple of a name."""
+    """Sums that are not more, and sums that are not less, than one multiple of a name."""
 
     lower: list[Sum] = field(default_factory=list)
     upper: list[Sum] = field(default_factory=list)
@@ -367,7 +367,9 @@ def _variable(total: Sum) -> str:
     linear = sorted((name, v) for name, v in total.linear.items() if name)
     return f"{linear} {[(q.factor, sorted(q.of.items()), q.by) for q in total.quotients]}"
 
-# --- Spell what isl prints as a person would: quotients as `e//m`, remainders as `e mod m` ------
+# --- Constraints as a person would spell them -----------------------------------------------------
+#
+# isl's quotients are spelled as `e//m`, its remainders as `e mod m`.
 
 NAME = r"[A-Za-z_]\w*'*"
 FLOOR = re.compile(r"(?P<times>[*-]?)floor\(\((?P<of>[^()]*)\)/(?P<by>\d+)\)")
@@ -431,12 +433,12 @@ def _spell_remainder(found: re.Match[str]) -> str:
 def _bracket(text: str) -> str:
     return text if re.fullmatch(NAME, text) else f"({text})"
 
-# --- The dimensions of a set as functions of those before them, piece by piece, as texts --------
+# --- Dimensions as functions of earlier ones ------------------------------------------------------
 
 MOST_PIECES = 12
-"""What is a function, but of more pieces, is written as a relation."""
+"""The most pieces of a function; one with more pieces is written as a relation."""
 MOST_OPERATIONS = 250_000
-"""How much isl may work to find a function, in its own unit: seconds, where it meets lattices."""
+"""Operations that isl may spend on finding a function: seconds, where it meets lattices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -453,7 +455,7 @@ def find_pieces(
     """Return the pieces of the function from the free dimensions to the others.
 
     Where that function cannot be written, return the dimensions that are to be free, too: all if
-    there are more than `MOST_PIECES`, else those that no expression of what is before them gives.
+    there are more than `MOST_PIECES`, else those that no expression of earlier dimensions gives.
     Raises TooManyOperations where isl would need long to find it.
     """
     if not any(determined):
@@ -544,7 +546,7 @@ def _as_isl(value: isl.Aff, names: Sequence[str]) -> str:
     text = str(value if value.get_denominator_val().is_one() else value.floor())
     return spell_constraints(text[text.rindex("-> [(") + 5 : text.rindex(")]")])
 
-# --- Write one set or relation as disjuncts, with functions where its dimensions are functions ---
+# --- Disjuncts of one set or relation -------------------------------------------------------------
 #
 # A dimension that the symbolic constants and the dimensions before it determine is written as an
 # expression of those that are free, `{ ff[i, j] -> PE[j//4, y] : 0 <= y <= 3 }`. What is left to

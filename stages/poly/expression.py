@@ -1,4 +1,4 @@
-"""Isl AST as trees of expressions and loop nests."""
+"""Trees of expressions and loop nests, from isl's AST."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lairmake.stages.poly.functions import bind_domain, bind_set, find_function
 
 PARAM, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
 
-# --- Expressions as plain trees: numbers, names, and operations on them -------------------------
+# --- Expressions as plain trees -------------------------------------------------------------------
 #
-# How they are spelled, with which signs and parentheses, the templates of programs say.
+# The templates of programs say with which signs and parentheses they are spelled.
 
 INFIX = ("and", "or", "+", "-", "*", "/", "%", "==", "!=", "<=", "<", ">=", ">")
 """Operations of two or more arguments; the others are named by `Operation`."""
@@ -80,7 +80,9 @@ def require_all(tests: Sequence[Value]) -> Value:
     """Return that all tests hold; there is one at least."""
     return tests[0] if len(tests) == 1 else Operation("and", tuple(tests))
 
-# --- Functions and conditions of symbolic constants as plain trees, by isl's AST ----------------
+# --- Functions and conditions as plain trees ------------------------------------------------------
+#
+# They are functions and conditions of symbolic constants, which isl's AST expresses.
 
 Op: Any = isl.ast_expr_op_type
 ExprKind: Any = isl.ast_expr_type
@@ -158,7 +160,7 @@ def _taken_away(expr: isl.AstExpr) -> Value | None:
     factor, rest = expr.get_op_arg(0).get_val().to_python(), plain(expr.get_op_arg(1))
     return None if factor >= 0 else Operation("*", (Number(-factor), rest))
 
-# --- isl's AST as plain data: loop nests --------------------------------------------------------
+# --- Loop nests as plain data ---------------------------------------------------------------------
 
 Leaves = dict[str, isl.UnionMap]
 Kind: Any = isl.ast_node_type
@@ -393,10 +395,10 @@ def _loop(node: isl.AstNode, leaves: Leaves, depth: int) -> Loop:
         depth=depth,
     )
 
-# --- The values that loops run over, from their bounds as they are written ----------------------
+# --- Values that loops run over -------------------------------------------------------------------
 
 SPELLED = {"==": "=", "%": "mod"}
-"""Operations between arguments of which isl's text has another sign than programs."""
+"""The signs of isl's text for operations between arguments that have other signs in programs."""
 
 FUNCTIONS = ("max", "min")
 

@@ -11,7 +11,7 @@ PARAM, IN, OUT, SET, DIV = (
     isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div,
 )
 
-# --- The function in a set with one point for each value of the symbolic constants --------------
+# --- Functions read from sets and relations -------------------------------------------------------
 
 def find_function(point: isl.Set) -> isl.PwMultiAff:
     """Return f of `[n] -> { [x] : x = f(n) }`, everywhere where the set has a point.
@@ -41,7 +41,7 @@ def is_affine_function(function: isl.PwAff, context: isl.Set) -> bool:
     found = simple.as_aff()
     return bool(found.get_denominator_val().is_one()) and found.dim(isl.dim_type.div) == 0
 
-# --- Write a function of the symbolic constants more simply, where only some values matter ------
+# --- Simpler functions on a domain ----------------------------------------------------------------
 
 def simplify(function: isl.PwAff, domain: isl.Set) -> isl.PwAff:
     """Return a function that has the same values on a domain, with simpler pieces; rounded down.
@@ -53,7 +53,7 @@ def simplify(function: isl.PwAff, domain: isl.Set) -> isl.PwAff:
     values = isl.Map.from_range(isl.Set.from_pw_aff(simple))
     return simple if values.is_single_valued() else function.coalesce().floor()
 
-# --- Bind tuples to symbolic constants, and project symbolic constants out again ----------------
+# --- Symbolic constants in place of tuples --------------------------------------------------------
 #
 # Paper    V Sec. 2, (4); Sec. 4.3, (8), (9)
 
@@ -67,7 +67,7 @@ Parametric = TypeVar("Parametric", isl.Set, isl.Map)
 def name_indices(n: int) -> list[str]:
     """Return the symbolic constants of an order with `n` dimensions, the innermost one last.
 
-    `index_names(1)` is `["index"]`, `index_names(3)` is `["index0", "index1", "index"]`.
+    `name_indices(1)` is `["index"]`, `name_indices(3)` is `["index0", "index1", "index"]`.
     """
     return [*(f"index{i}" for i in range(n - 1)), "index"][-n:] if n else []
 
@@ -129,13 +129,13 @@ def _multi_id(space: isl.Space, names: Sequence[str]) -> isl.MultiId:
     listed = ", ".join(names)
     return isl.MultiId(f"[{listed}] -> {{ {tuple_name}[{listed}] }}")
 
-# --- The least and the greatest value of a dimension of a set, and of a function ----------------
+# --- Least and greatest values of a dimension -----------------------------------------------------
 #
-# isl searches for these by halves, and adds the bounds of each half to the set itself where that
-# has room for further constraints (`add_bounds` of isl_ilp.c has no copy of its own; islpy
+# isl searches for these values by halves, and adds the bounds of each half to the set itself where
+# that has room for further constraints (`add_bounds` of isl_ilp.c has no copy of its own; islpy
 # 2026.2.2). Of sets that have equalities, such as `c mod 2 = 0`, it has been seen to return a value
-# that is there, but is not the last one. So what lies beyond is asked for, until nothing does:
-# whether a set is empty is found in another way.
+# that is there, but is not the last one. So the functions below ask for what lies beyond, until
+# nothing does: whether a set is empty is found in another way.
 #
 # All return a number; isl's infinity where there is no bound, and what isl says of nothing at all.
 # Symbolic constants may have any value.
@@ -186,7 +186,7 @@ def _beyond(function: isl.PwAff, value: isl.Val) -> isl.PwAff:
         return function.intersect_params(beyond)
     return function.intersect_domain(beyond)
 
-# --- Functions that are the same number everywhere ----------------------------------------------
+# --- Functions with one value everywhere ----------------------------------------------------------
 
 def find_same(function: isl.PwAff) -> int | None:
     """Return the number that a function is wherever it has a value; None for other functions.
@@ -198,14 +198,14 @@ def find_same(function: isl.PwAff) -> int | None:
     least, most = least_value(function.floor()), greatest_value(function.floor())
     return most.to_python() if least.eq(most) else None
 
-# --- The least or greatest value of a relation at each point of its domain ----------------------
+# --- Extreme values of a relation at each point ---------------------------------------------------
 #
-# isl's lexmin and lexmax lose points of some relations with integer divisions, as they were
-# constructed, not of what is read from their text: all that there are at a point, or the least of
-# them only. So what they find is proved, and they are asked again for what they lost.
+# isl's lexmin and lexmax lose points of some relations with integer divisions: all that there are
+# at a point, or the least of them only. They do so with relations as these were constructed, not as
+# read from their text. So what they find is proved, and they are asked again for what they lost.
 
 MOST_TIMES = 4
-"""How often isl is asked for what it lost before."""
+"""The most times that isl is asked for what it lost before."""
 
 
 def least(relation: isl.Map) -> isl.Map:
@@ -241,7 +241,7 @@ def _proved(relation: isl.Map, extreme: Callable[[isl.Map], isl.Map], beyond: is
             found = found.subtract_domain(left.domain()).union(extreme(left))
     raise ArithmeticError(f"isl loses points of {relation}")
 
-# --- Which dimensions of its argument a function depends on -------------------------------------
+# --- Arguments on which a function depends --------------------------------------------------------
 
 def functions(relation: isl.Map) -> list[isl.PwAff]:
     """Return the functions { S[i] -> [...] } of a map that is one, a dimension each."""

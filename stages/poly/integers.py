@@ -11,7 +11,7 @@ from lairmake.stages.poly.canonical import letters
 
 PARAM, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
 
-# --- Integer matrices: equalities of a set, left Hermite normal form, linear systems ------------
+# --- Integer matrices and linear systems ----------------------------------------------------------
 
 Matrix: TypeAlias = list[list[int]]
 """Rows of integers."""
@@ -106,7 +106,7 @@ def linear_map(rows: Sequence[Sequence[int]], width: int) -> isl.Map:
     sums = [" + ".join(f"{a} {n}" for a, n in zip(row, names, strict=True)) for row in rows]
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(each or '0' for each in sums)}] }}")
 
-# --- Systems of affine inequalities over the integers, as rows, and changes of their variables ---
+# --- Affine inequalities, and changes of their variables ------------------------------------------
 #
 # A row `(a, c)` says `a z + c >= 0` of the integer variables z. A change of variables is affine,
 # `z = forms (y, 1)`, and maps the integer solutions y one to one onto the integer solutions z.
@@ -192,7 +192,7 @@ def identity(width: int) -> list[list[int]]:
 def shorten(rows: Rows, width: int) -> Rows | None:
     """Return a change that makes the sum of absolute coefficients smaller; None if none is found.
 
-    Tried are those that make a variable of `a z`, where its value lies within two bounds and some
+    Changes are tried that make a variable of `a z`, where its value lies within two bounds and some
     coefficient of a is 1 or -1 and another is neither: of a remainder of a floor, for example.
     """
     directions = {row[:-1] for row in rows}

@@ -16,7 +16,7 @@ from lairmake.stages.poly.canonical import ALWAYS, SYNTAX, unite_sets
 
 PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- Sets and relations that differ in the names of their tuples alone, as one with its text ----
+# --- Objects that differ in tuple names alone -----------------------------------------------------
 #
 # The text of a set or relation has the names of its tuples before their `[`, and they make no other
 # difference: but for `PE`, whose dimensions have names of their own.
@@ -108,7 +108,7 @@ def rename(text: str, stands: Mapping[str, str]) -> str:
 
 
 def tell_apart(single: Single) -> tuple[str, ...]:
-    """Return what tells a set or relation from others, with how it was constructed."""
+    """Return a key that tells a set or relation, as it was constructed, from others."""
     kinds = (IN, OUT) if isinstance(single, isl.Map) else (SET,)
     names = [single.get_dim_name(kind, k) for kind in kinds for k in range(single.dim(kind))]
     return type(single).__name__, str(single), str(names)
@@ -137,7 +137,9 @@ def _is_nested(single: Single) -> bool:
         return bool(single.domain_is_wrapping() or single.range_is_wrapping())
     return bool(single.is_params() or single.is_wrapping())
 
-# --- The statements `name := { ... };` of a text, the syntax of iscc, and the isl objects in them
+# --- Statements of iscc ---------------------------------------------------------------------------
+#
+# A text has statements `name := { ... };`, the syntax of iscc, with isl objects in them.
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
 

@@ -24,7 +24,7 @@ PARAM, IN, OUT, SET, DIV = (
     isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div,
 )
 
-# --- The lattice of a set: the differences between its elements for the same symbolic constants
+# --- Lattice of a set -----------------------------------------------------------------------------
 #
 # Paper    V Sec. 5.2, Ex. 5.7, goes without this
 #
@@ -89,7 +89,7 @@ def _residue(elements: isl.Set, lattice: isl.Set, heights: dict[int, int]) -> is
 def _value(residue: isl.Set, position: int) -> isl.PwAff:
     return simplify(residue.dim_min(position), residue.params())
 
-# --- Bases in which a set may be a box: unimodular matrices of the directions of its facets -----
+# --- Bases for sets that may be boxes -------------------------------------------------------------
 #
 # Source   Verdoolaege, Seghir, Beyls, Loechner, Bruynooghe, Counting integer points in parametric
 #          polytopes using Barvinok's rational functions, Algorithmica 48, 2007, Sec. 7
@@ -98,7 +98,7 @@ def _value(residue: isl.Set, position: int) -> isl.PwAff:
 # facets, parallel to each other.
 
 MOST_TRIED = 1000
-"""Directions are joined to bases in at most so many ways."""
+"""The most ways in which directions are joined to bases."""
 
 Direction = tuple[int, ...]
 
@@ -149,7 +149,7 @@ def _is_basis(rows: tuple[Direction, ...]) -> bool:
     unimodular = all(echelon[k][k] == 1 for k in range(len(rows)))
     return unimodular and any(sum(map(abs, row)) > 1 for row in rows)
 
-# --- Is an access a constant plus a linear function of the tuple dimensions? --------------------
+# --- Linear form of an access ---------------------------------------------------------------------
 #
 # Paper    V Sec. 3 and Sec. 5, condition 4
 #

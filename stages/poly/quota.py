@@ -1,4 +1,4 @@
-"""Bound the work that isl may do, so that a hard layer is an error and not a wait."""
+"""Limits of the work that isl may do, so that a hard layer is an error and not a wait."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import islpy as isl
 
 GRAIN = 8
-"""Up to which part of itself an allowance within another one may be less than it says."""
+"""The part of an inner allowance, one in so many, by which it may fall short of what it says."""
 
 # One number for the one context of a process, so only one thread at a time may use isl: _ONE of
 # make/doit/session.py sees to that. Limits end in the reverse order in which they began, since each
 # puts back the one that it met: a generator must not yield within one.
 _COUNTED = [0]
-"""Of what isl has counted at the least since it began: the last number that is known."""
+"""The last lower bound that is known of the operations which isl has counted since it began."""
 
 
 class TooManyOperations(Exception):  # noqa: N818

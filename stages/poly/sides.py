@@ -10,7 +10,7 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, greatest, least, name_indices
 
-# --- The four sides of a rectangle, and the turn that puts one of them on top -------------------
+# --- Sides of a rectangle, and turns --------------------------------------------------------------
 #
 # Every side is treated as the north one: a turn maps PE[x, y] to [lane, depth], where depth counts
 # from 0 at the side inwards and -1 is the external PE, and lanes run along the side.
@@ -78,10 +78,10 @@ def bounding_rectangle(pes: isl.Set) -> Rectangle:
 def _int(value: int) -> str:
     return f"({value})"
 
-# --- Orders: with which index an element reaches or leaves a PE ---------------------------------
+# --- Orders of elements ---------------------------------------------------------------------------
 #
-# An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
-# index0, ..., index; see `name_indices`.
+# An order says with which index an element reaches or leaves a PE: { tensor[element] ->
+# [PE[x, y] -> index[i]] }. Its index symbolic constants are index0, ..., index; see `name_indices`.
 #
 # Paper    V Sec. 4.1.2, 5.1
 

@@ -1,4 +1,4 @@
-"""Isl objects as text and back: name := {...};."""
+"""Texts of isl objects, written and read: `name := { ... };`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 PARAM = isl.dim_type.param
 
-# --- The text of one set or relation on which printing and reading settle -----------------------
+# --- Settled text of one set or relation ----------------------------------------------------------
 #
-# Reading forgets how an object was constructed, and what is read may be printed in another way.
-# Texts are remembered, but for the names of tuples: layers and networks are made of few kinds of
-# objects.
+# Reading forgets how an object was constructed, and what is read may be printed in another way. So
+# an object is printed and read until its text settles. Texts are remembered, but for the names of
+# tuples: layers and networks are made of few kinds of objects.
 
 Single: TypeAlias = isl.Set | isl.Map
 
@@ -48,14 +48,14 @@ TUPLE_NAME = re.compile(r"\b[A-Za-z_]\w*\[")
 # stage, which has a limit of its own, these are up to an eighth less, by what isl did before
 # (quota.GRAIN): what needs nearly as much may get either text.
 MOST_FOR_TEXT = 1_000_000
-"""What one text may take, in isl's own unit; a set that needs more is written as isl has it."""
+"""Operations that isl may spend on one text; a set that needs more is written as isl has it."""
 MOST_FOR_CHECK = 100_000
-"""What checking one text may take, in isl's own unit."""
+"""Operations that isl may spend on checking one text."""
 MOST_REMEMBERED = 4096
 WRITTEN: dict[tuple[str, ...], list[str]] = {}
 """The disjuncts of the sets that this process wrote, by what isl prints of them, and the names."""
 SETTLED: dict[tuple[str, ...], list[str] | None] = {}
-"""Those on which texts settled, by what tells objects apart."""
+"""The disjuncts on which texts settled, by what tells objects apart."""
 QUOTIENTS = "//", "mod", "floor", "exists"
 
 
@@ -83,7 +83,7 @@ def _settle(
 ) -> list[str] | None:
     """Return the same. Where texts alternate, the least one is taken.
 
-    Each text is compared with a copy that shares nothing with the given object: see `detached`.
+    Each text is compared with a copy that shares nothing with the given object: see `detach`.
     """
     apart = as_union(type(single)(str(single)))
     seen: dict[str, list[str]] = {}
@@ -204,11 +204,12 @@ def lay_out(disjuncts: list[str], union: Union) -> str:
         inside = "\n  " + ";\n  ".join(disjuncts) + "\n"
     return f"{prefix}{{{inside}}}"
 
-# --- Write isl objects as text that a person reads in a diff, and read them back ----------------
+# --- Texts of isl objects -------------------------------------------------------------------------
 #
-# A text is a header of `#` comments and statements `name := { ... };`, the syntax of iscc. One
-# disjunct stands on a line. Symbolic constants come in the order PE_X, PE_Y, index0, index1, ...,
-# index, then the others by name; those that are not used are dropped.
+# People read such a text in a diff. It is a header of `#` comments and statements `name :=
+# { ... };`, the syntax of iscc. One disjunct stands on a line. Symbolic constants come in the order
+# PE_X, PE_Y, index0, index1, ..., index, then the others by name; those that are not used are
+# dropped.
 
 IslObject: TypeAlias = Single | Union
 
