@@ -1,4 +1,4 @@
-"""Faults of a layout before a run."""
+"""Faults of a layout that can be found before a run."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from lairmake.stages.fabric.switches import LAST_BITS
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 
-# --- Circles of a colour: routes on which a wavelet comes back to a link that it took -----------
+# --- Circles of a colour --------------------------------------------------------------------------
 #
-# Links are numbered side * PEs + PE, by the side on which the router of a PE hears them.
+# A circle is routes on which a wavelet comes back to a link that it took. Links are numbered
+# side * PEs + PE, by the side on which the router of a PE hears them.
 #
-# What is found: every circle of one position; and, of routers in different positions, every circle
+# Every circle of one position is found. Of routers in different positions, every circle is found
 # that passes no router which circles enter on two sides. Such a router has the two in different
 # positions, so that a wavelet which needs both goes round only if the switch turns under way.
 
@@ -42,10 +43,10 @@ Routes = NDArray[np.uint8]
 
 
 def may_go_round(routes: Routes, thinned: Thinned) -> bool:
-    """Return whether there may be a circle, of routes of all positions [side][PE that is kept].
+    """Return whether routes of all positions, [side][PE that is kept], may have a circle.
 
-    There is none if whoever goes on turns only so often: a circle of the whole grid turns, and so
-    does its picture in which rows and columns that are alike are one.
+    There is none if every way turns only so often: a circle of the whole grid turns, and so does
+    its picture in which rows and columns that are alike are one.
     """
     size = thinned.grid.size
     links = list(_links(routes, thinned.grid))
@@ -120,12 +121,12 @@ def _drop_ends(kept: Bools, before: Ints, after: Ints) -> None:
         np.subtract.at(count, following, 1)
         ends = np.unique(following[kept[following] & (count[following] == 0)])
 
-# --- Faults of a layout that can be seen before a run: routes that clash, end nowhere or go round
+# --- Faults of a layout before a run --------------------------------------------------------------
 #
-# A colour is a set of links. A link into a router is numbered [side][PE], by the side on which the
-# router hears it; the ramp is the link from the PE itself. Of rows and columns that repeat only
-# some are looked at (thinned.py), as long as nothing can go round: time does not grow with the
-# grid, but for finding what repeats.
+# Routes clash, end nowhere or go round. A colour is a set of links. A link into a router is
+# numbered [side][PE], by the side on which the router hears it; the ramp is the link from the PE
+# itself. Of rows and columns that repeat only some are looked at (`thin` in grid.py), as long as
+# nothing can go round: then time does not grow with the grid, but for finding what repeats.
 #
 # Source   that two inputs at once are not defined, and what a position may change: Cerebras SDK,
 #          CSL builtins, switching configuration semantics
@@ -169,9 +170,9 @@ def find_faults(
 ) -> list[LayoutFault]:
     """Return what is wrong with a layout, a sentence each; empty if nothing is.
 
-    `inlets` and `outlets` are records of library.INLET and OUTLET. What goes to a router must be
-    heard there in one of its positions; clashes are looked for in each of them, and rounds in each
-    and in routers of different positions (circles.py says which). Raises nothing.
+    `inlets` and `outlets` are records of engine.INLET and OUTLET. What goes to a router must be
+    heard there in one of its positions. Clashes are looked for in each position, circles in each
+    and in routers of different positions, as far as is said above. Raises nothing.
     """
     assert inlets.dtype == INLET and outlets.dtype == OUTLET
     found: list[LayoutFault] = []
@@ -330,7 +331,9 @@ def _pe(number: int, of: CheckedLayout) -> str:
 def _spell(place: Place) -> str:
     return f"PE[{place[0]}, {place[1]}]"
 
-# --- What a layout takes of a machine that the machine does not have: colours, PEs, memory, queues
+# --- Needs of a layout beyond a machine -----------------------------------------------------------
+#
+# These are colours, PEs, memory and queues.
 
 def find_excess(layout: FabricLayout, profile: Profile) -> Iterator[LayoutFault]:
     """Yield what a layout has more of than a machine, a sentence each. Raises nothing."""
@@ -347,8 +350,8 @@ def find_lack(
 ) -> Iterator[LayoutFault]:
     """Yield where the grid, or the memory of a program as it was compiled, is too large.
 
-    Vectors of a program lie in its memory here, and elsewhere in a machine: of one that says where
-    its operands lie, only these count.
+    The simulator keeps vectors of a program in the program's memory, a machine keeps them
+    elsewhere: of a program that says where its operands lie, only these count.
     """
     columns, rows = profile.grid
     if grid.width > columns or grid.height > rows:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 NAMES = ("cc", "gcc", "clang")
 WHEEL = "ziglang"
-"""What compiles where no other compiler is."""
+"""The wheel with the compiler for where no other one is."""
 
 State = tuple[list[str], list[tuple[str, int, int]], str | None]
 """The words of a command, the path, size and time of every program that these may start, and the
@@ -28,8 +28,8 @@ def chosen() -> list[str]:
 def compiler_state() -> State:
     """Return what changes where the compiler does, or one that it starts: `ccache gcc`, `env gcc`.
 
-    A word may be a program of another name's, or none: one too many does no harm. What wraps a
-    compiler is often called as it is: so every program of a name on the path counts.
+    A word may name another program, or none: one too many does no harm. A wrapper is often called
+    as the compiler is: so every program of a name on the path counts.
     """
     words = chosen()
     names = [name for word in words for name in (word, os.path.basename(word))]

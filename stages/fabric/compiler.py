@@ -1,4 +1,4 @@
-"""C compiler, one shared library."""
+"""Compilation of PE programs, together with the engine, into one shared library."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from pathlib import Path
 from lairmake.stages.fabric.command import WHEEL, chosen, compiler_state
 from lairmake.stages.shipped import users_cache
 
-# --- Compile PE programs, together with the engine, into one shared library ---------------------
-
 DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
 FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2", "-fno-semantic-interposition"], ["-O1"]
-"""How the engine and the programs are optimised: compiling a program takes longer than it runs."""
+"""Optimisation of the engine and of programs: compiling a program takes longer than it runs."""
 
 STYLE = (
     *("misleading-indentation", "unused-parameter", "unused-variable", "unused-function"),
     *("unused-but-set-variable", "unused-label", "missing-field-initializers", "comment"),
 )
 BY_HAND = [f"-Wno-{each}" for each in STYLE]
-"""Warnings that a program written by hand may give: they are of how it is written, and no fault."""
+"""Warnings that a program written by hand may give: they are of its style, and no fault."""
 
 RECORDED, NAMED = ["-DRECORDED"], ["-DNAMED"]
-"""What the engine, and programs, are compiled with besides where runs are recorded."""
+"""Further flags for the engine, and for programs, where runs are recorded."""
 
 INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
-"""A file that one in C includes."""
+"""The `#include` of a file, in C."""
 
 REFUSALS = (
     *(signal.strsignal(each) or "" for each in (signal.SIGXFSZ, signal.SIGXCPU, signal.SIGKILL)),
     *map(os.strerror, (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)),
 )
-"""What a compiler says where the system stops it: a limit, or nothing is left."""
+"""Messages of a compiler that the system stops: at a limit, or where nothing is left."""
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+"""Flags with which the file of a lock is opened."""
 
 
 class CompilerError(Exception):
@@ -82,9 +82,9 @@ def build_library(
 ) -> Path:
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
-    With `cache`, a folder, the engine is compiled once for each compiler and kept there. Where it
-    is `recorded`, runs are (`stages/fabric/outcome.py`), which takes longer. Programs that are not
-    `generated` are written by hand, and only warnings that tell of faults reject them.
+    With `cache`, a folder, the engine is compiled once for each compiler and kept there. With
+    `recorded`, the library records runs (`stages/fabric/outcome.py`), which takes longer. Programs
+    that are not `generated` are written by hand, and only warnings that tell of faults reject them.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """
     _with_included(programs)
@@ -100,10 +100,10 @@ def build_library(
 
 
 def keeps_engine(*, recorded: bool) -> bool:
-    """Return whether the engine is there for this user, or cannot be: the one that records runs,
-    if it is `recorded`.
+    """Return whether this user's cache has the engine, or can have none: with `recorded`, the one
+    that records runs.
 
-    Only names are looked at: who links it looks at what is in the objects.
+    Only names are looked at: linking looks at what is in the objects.
     """
     cache = users_cache()
     if cache is None:
@@ -119,9 +119,10 @@ def keeps_engine(*, recorded: bool) -> bool:
 
 
 def compile_engine(*kinds: bool) -> None:
-    """Compile what is missing of engines that record runs, or not, and that nobody is at by now.
+    """Compile the engines that this user's cache lacks; `kinds` say whether they record runs.
 
-    Any number of processes may do so at a time. Raises CompilerError as `build_library` does.
+    An engine that another process compiles is left to that process. Any number of processes may do
+    so at a time. Raises CompilerError as `build_library` does.
     """
     import tempfile
 

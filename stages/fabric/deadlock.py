@@ -15,14 +15,16 @@ from lairmake.stages.fabric.usage import find_usage, write_usage
 if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 
-# --- Why a fabric stopped, as the engine found it: the circle or chain of waiting ---------------
+# --- Circle or chain of waiting -------------------------------------------------------------------
+#
+# The engine finds it where a fabric stopped.
 
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadlockStep:
-    """Who waits, x and y of a PE, for whom: an arrow. What is outside of the grid is a port.
+    """A PE that waits for another one, each as x and y; outside of the grid they are ports.
 
     `colour` is that on which it waits, if it is one; `kind`, one of WAITING_KINDS, says why; `said`
     is its line of the text, None where that leaves it out. Whoever ends a chain waits for itself.
@@ -73,7 +75,9 @@ def read_waiting(outcome: Outcome, colours: Sequence[str]) -> WaitingPe | None:
 def _read_line(text: bytes, at: int) -> str:
     return text[at:].split(b"\n", 1)[0].decode().strip()
 
-# --- A run that stops, as errors: of the driver, and of the stage that let the programs run -----
+# --- Runs that stop, as errors --------------------------------------------------------------------
+#
+# The driver raises such an error, and so does the stage that let the programs run.
 
 PROGRAMS = {
     "simd": "with vector instructions", "loops": "with loops only",
@@ -81,7 +85,7 @@ PROGRAMS = {
     "enough": "with vector instructions, and enough of what limits them",
     "vm": "of the virtual machine",
 }
-"""What programs in a folder of `build/` are called."""
+"""Descriptions of programs, by their folder of `build/`."""
 
 
 class FabricStuck(Exception):  # noqa: N818
@@ -137,9 +141,9 @@ def error_of(
     error: FabricFailure | FabricStuck, layout: Source, programs: str, hint: str,
     message: str | None = None, further: str = "",
 ) -> UserError:
-    """Return a run that did not end well as the error of a stage, at its place in the layout.
+    """Return the error of a stage for a run that did not end well, at its place in the layout.
 
-    `programs` is the folder of those that ran; `message` what is said instead of all that the
+    `programs` is the folder of the programs that ran; `message` is told instead of all that the
     fabric says.
     """
     if isinstance(error, FabricFailure):
@@ -155,7 +159,7 @@ def error_of(
 def run_as_far(
     record: Callable[[RunRequest], FabricRun], asked: RunRequest
 ) -> tuple[FabricRun, int | None]:
-    """Return a run, until it is complete or stops, and the cycle after which it stops."""
+    """Return a run that is complete or stops, and the cycle after which it stops, if it does."""
     try:
         return record(asked), None
     except FabricStopped as error:

@@ -1,4 +1,4 @@
-"""Arrays in, arrays and cycles out."""
+"""Driver of the simulated fabric: arrays in, arrays and cycles out."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ from lairmake.stages.fabric.outcome import (
 from lairmake.stages.fabric.ports import Values, find_leaving_ports
 from lairmake.stages.machine.profile import Profile
 
-# --- A layout and arrays as a machine takes them, or what is wrong with them before a run -------
+# --- Layouts and arrays before a run --------------------------------------------------------------
+#
+# They are made as the engine takes them, or their faults are told.
 
 MOST_FAULTS = 5
-"""As many faults of a layout are told."""
+"""The most faults of a layout that an error tells."""
 
 
 def check_arrays(layout: FabricLayout, values: Values, invocations: int) -> None:
@@ -97,7 +99,7 @@ def _refuse(faults: Iterable[LayoutFault]) -> None:
     if found:
         raise FabricFailure("; ".join(fault.said for fault in found), found[0].place)
 
-# --- Run PE programs on the simulated fabric, from a layout and arrays to arrays and cycles -----
+# --- Runs on the simulated fabric -----------------------------------------------------------------
 #
 # Reads    a library made by stages/fabric/compiler.py
 # Assumes  the layout and the programs agree: names, colours, addresses, numbers of elements.
@@ -108,7 +110,7 @@ __all__ = ["FabricFailure", "FabricStuck", "run_fabric"]
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9
 TASK_LIMIT = 10.0
-"""Seconds of the processor that one task may have: none that ends has so many."""
+"""Seconds of the processor that one task may take: none that ends takes as many."""
 
 ONE_AT_A_TIME = threading.Lock()
 """A run has the signals of its process, by which a program that is at fault is stopped."""
@@ -116,7 +118,7 @@ ONE_AT_A_TIME = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """Where a run ends that does not end by itself, and in which order its PEs are visited."""
+    """Limits at which a run ends that does not end by itself, and the order of visits to PEs."""
 
     cycles: int
     task: float

@@ -24,7 +24,7 @@ DTYPES: dict[str, np.dtype[Any]] = {type_: np.dtype(type_).newbyteorder("<") for
 """The types of tensors, as NumPy has them."""
 
 MOST_OPERATIONS = 10_000
-"""How many operations isl may spend on making a function simple."""
+"""Operations that isl may spend on making a function simple."""
 
 
 def number_elements(

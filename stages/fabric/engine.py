@@ -1,4 +1,4 @@
-"""Engine.h in ctypes."""
+"""Interface of Python to the engine: engine.h in ctypes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import OPERATIONS, TYPES
 
-# --- The engine as Python calls it: the structures of engine.h, and one run ---------------------
+# --- Structures of engine.h -----------------------------------------------------------------------
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4
@@ -38,7 +38,7 @@ WAITING_KINDS = (
     *("headed", "not taken", "blocked", "crowded", "full", "turned", "torn down", "sent all"),
     *("not activated", "is done", "moves", "misses"),
 )
-"""Why something waits, as `enum wait_kind`."""
+"""Reasons to wait, as `enum wait_kind`."""
 
 INLET = np.dtype(
     [
@@ -250,20 +250,22 @@ def make_aligned_zeros(size: int) -> NDArray[np.uint8]:
     skip = -raw.ctypes.data % 64
     return raw[skip : skip + size]
 
-# --- Say how far a long run is: the engine counts where another thread reads --------------------
+# --- Progress of a long run -----------------------------------------------------------------------
+#
+# The engine counts where another thread reads.
 
 Tell = Callable[[float], None]
-"""Takes how much of something is done, from 0 to 1."""
+"""A function that is told how much of something is done, from 0 to 1."""
 
 INTERVAL = 0.2
-"""Seconds from one time to the next, the first one included."""
+"""Seconds from one report to the next, the first one included."""
 
 
 def find_share(outcome: Outcome, entering: int, tasks: int) -> float:
-    """Return how much of a run is done: of the wavelets that ports have to send, those they sent.
+    """Return which part of a run is done, from 0 to 1: of the wavelets of ports, the part sent.
 
-    Where nothing enters, of the least number of tasks, one for each PE and invocation, those that
-    have run.
+    Where nothing enters, it is the part that has run of the least number of tasks, one for each PE
+    and invocation.
     """
     done, of = (outcome.entered, entering) if entering else (outcome.tasks, tasks)
     return float(min(done, of) / max(1, of))

@@ -24,17 +24,17 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, find_function
 
-# --- The rectangle of PEs of a layout: which role each one has, and where its router sends what
+# --- Grid of a layout: roles and routes -----------------------------------------------------------
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
-"""How far the neighbour on a side is, in x and y."""
+"""The step to the neighbour on a side, in x and y."""
 
 OPPOSITE = {"N": "S", "E": "W", "S": "N", "W": "E"}
 """The side on which a neighbour hears what leaves on a side."""
 
 EVERY_INDEX = (0, 65535)
-"""What a router without filter hands to its PE."""
+"""The indices that a router without filter hands to its PE, from the least to the greatest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,15 +196,15 @@ def _side(name: str | None) -> int:
         raise ValueError(f"a route names the side {name}; known are {', '.join(SIDES)}")
     return SIDES.index(name)
 
-# --- A grid without most of the rows and columns that repeat: what is looked at stays small -----
+# --- Grids without most repeated rows and columns -------------------------------------------------
 #
-# Where each row is as the one two before it, an even number of rows in the middle is left out. What
-# a router and its neighbours are is then there once more, with other numbers; so is each fault of
-# it.
+# So few PEs are looked at. Where each row is as the one two before it, an even number of rows in
+# the middle is left out. A router that is left out is as one that is kept, and so are its
+# neighbours: each of its faults is there once more, with other numbers.
 
 Array = NDArray[Any]
 PERIOD, KEPT = 2, 3
-"""After how many rows they repeat, and how many are kept where that begins, and where it ends."""
+"""Rows after which they repeat, and rows that are kept at the start and the end of repetition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,7 @@ def _keep(count: int, same: Sequence[Bools]) -> tuple[Ints, Ints]:
     numbers = np.unique(like[kept], return_inverse=True)[1]
     return np.flatnonzero(kept), numbers
 
-# --- The isl texts of what enters and leaves a layout: which are wrong, and how they are told ---
+# --- Faults in texts of ports and filters ---------------------------------------------------------
 
 Path = tuple[str | int, ...]
 ORDER = "{ T[i] -> [PE[x, y] -> index[i]] }"
@@ -288,7 +288,7 @@ class Wrong:
 
 
 def explain(wrong: Wrong) -> str:
-    """Return what is wrong with a layout of no file: after its keys, and where in the text."""
+    """Return what is wrong with a layout that is in no file: the fault, its keys, and its place."""
     keys = ".".join(map(str, wrong.path))
     if wrong.said is not None:
         return f"{wrong.said}, in {keys} of the layout"
@@ -354,12 +354,12 @@ def _find_form(read: isl.Map | isl.Set) -> tuple[int, ...]:
         return (read.range().unwrap().dim(isl.dim_type.in_),)
     return read.dim(isl.dim_type.in_), read.dim(isl.dim_type.out)
 
-# --- The isl texts of a layout, and its types: what is wrong in them, in which line and column ---
+# --- Faults in all texts of a layout --------------------------------------------------------------
 
 MAX_COLOURS = 32
-"""As many as the engine has room for."""
+"""The most colours that the engine has room for."""
 MOST_PES = 2**22
-"""PEs of a grid: several times those of a wafer."""
+"""The most PEs of a grid: several times those of a wafer."""
 STORED = "write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`"
 ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
 
@@ -529,7 +529,7 @@ def _of_routes(path: Path, text: str) -> Iterator[Wrong]:
 
 
 def is_route(relation: isl.Map) -> bool:
-    """Whether a relation is { [PE[x, y] -> from[]] -> to[] }."""
+    """Say whether a relation is { [PE[x, y] -> from[]] -> to[] }."""
     wrapped = relation.domain().unwrap() if relation.domain().is_wrapping() else None
     return wrapped is not None and (
         wrapped.dim(isl.dim_type.in_) == 2 and wrapped.dim(isl.dim_type.out) == 0

@@ -1,4 +1,4 @@
-"""Layout.yaml: programs, memory, ports, switch positions."""
+"""Records of layout.yaml: programs, memory, ports, switch positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lairmake.stages.movement.flow import RouterColour
 
 PARAM = isl.dim_type.param
 
-# --- The layout of the fabric that programs run on, as build/layout.yaml has it -----------------
+# --- Layout of the fabric -------------------------------------------------------------------------
 
 TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
 
@@ -127,7 +127,7 @@ class FabricLayout:
 
 
 def read_layout(source: Source) -> FabricLayout:
-    """Return a layout. Raises UserErrors where it was edited to be none."""
+    """Return a layout. Raises UserErrors where the text was edited so that it is none any more."""
     return read_record(source, FabricLayout)
 
 
@@ -135,7 +135,7 @@ def write_layout(layout: FabricLayout, title: str = TITLE) -> str:
     """Return the text of a layout, and at its head a title and what the keys are that occur."""
     return write_document(explain(title, layout), as_data(layout))
 
-# --- The numbers of a PE's queues: which colours get which, and how many wavelets those hold ----
+# --- Numbers of a PE's queues ---------------------------------------------------------------------
 
 def number_queues(
     groups: Sequence[Sequence[str]], words: Mapping[str, int], depths: Sequence[int],

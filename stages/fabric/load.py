@@ -40,7 +40,7 @@ from lairmake.stages.fabric.ports import (
     read_departure,
 )
 
-# --- Tensors in PE memory: scatter them before a run, gather them after it ----------------------
+# --- Tensors in the memory of PEs -----------------------------------------------------------------
 
 Array = NDArray[Any]
 POINTS_AT_A_TIME = 1 << 22
@@ -71,9 +71,9 @@ def gather(
 
 
 def find_residents(layout: FabricLayout, transfer: str) -> list[tuple[str, LocalTensor]]:
-    """Return what all roles hold that is put into memory (in), or read from it (out).
+    """Return the local tensors of all roles that are put into memory (in), or read from it (out).
 
-    Each with the name of the global tensor.
+    Each comes with the name of its global tensor.
     """
     return [
         (tensor.tensor, tensor)
@@ -127,7 +127,7 @@ def _local_tensors(memory: Array, tensor: LocalTensor) -> Array:
         strides=(memory.shape[1], *strides),
     )
 
-# --- A layout as the engine takes it: what the PEs run, hold, and send to each other ------------
+# --- Layout as the engine takes it ----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedLayout:

@@ -26,7 +26,7 @@ from lairmake.stages.fabric.ports import (
     take_departed,
 )
 
-# --- The tensors that a run of the fabric gave: what left it, and what stays in its PEs ---------
+# --- Tensors that a run gives ---------------------------------------------------------------------
 
 Array = NDArray[Any]
 
@@ -137,26 +137,26 @@ def _whole(name: str, array: Array, found: Bools) -> Array:
         raise ValueError(f"the layout leaves out {missing} of {found.size} elements of {name}")
     return array
 
-# --- What is recorded of a run: its critical path, and what happened on some PEs ----------------
+# --- Record of a run ------------------------------------------------------------------------------
 #
 # Each thing that happens has one for which it waited last: the task before it on its PE, the
 # wavelet that started it, the element before it in its stream. Followed from the last output back
 # to what began it, these are the critical path: without a gap, from cycle 0 to the last one.
 
 DEEDS = ("port", "links", "routers", "task", "stream", "started", "datapath", *STATES)
-"""What a part of the critical path is, by `enum deed` of recorder.h: of waits, by the state."""
+"""Kinds of parts of the critical path, by `enum deed` of recorder.h; of waits, by the state."""
 KINDS = ("task", "vector", "stream", "wait", "sent", "queue")
-"""What an event is, by `enum event_kind`."""
+"""Kinds of events, by `enum event_kind`."""
 MOST_SEGMENTS, MOST_NAMES = 2**20, 2**14
 TASK = DEEDS.index("task")
 OF_TASKS = ("computing", "memory", "scalars", "datapath")
-"""What cycles of a task on the critical path go into; the rest starts it, and instructions."""
+"""Kinds of cycles of a task on the critical path; the others start it, and instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """Of which PEs events are asked for, `{ PE[x, y] : ... }`, in cycles from `begin` to before
-    `end`, and of how many there is space."""
+    """The events that are asked for: those of `pes`, `{ PE[x, y] : ... }`, in cycles from `begin`
+    to before `end`, `most` of them."""
 
     pes: isl.Set
     begin: int
@@ -166,10 +166,10 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalSegment:
-    """A part of the critical path: until a cycle a PE, or a port beside it, did one thing.
+    """A part of the critical path: from `begin` to `end` a PE, or a port beside it, did one thing.
 
-    `deed` is one of DEEDS. Of a task `name` is what the program calls it, and `computing`,
-    `memory`, `scalars` and `datapath`, which streams took, are those of its cycles; the others
+    `deed` is one of DEEDS. Of a task, `name` is what the program calls it, and `computing`,
+    `memory`, `scalars` and `datapath`, which streams took, are parts of its cycles; the others
     started it, and instructions. None where there is no colour, or no name.
     """
 
@@ -189,9 +189,9 @@ class CriticalSegment:
 class RecordedRun:
     """The critical path, from the last output back, and events [event] as `struct event` has them.
 
-    There were `count` events, of which as many are kept as there is space for. `names` are what
-    `name` of an event counts in. `tasks` [role][1 + name], those without a name first, `entered`
-    and `left` [colour] are what of these happened on all PEs, as `struct phase` has it.
+    There were `count` events, of which as many are kept as there is space for; `name` of an event
+    is a place in `names`. `tasks` [role][1 + name], those without a name first, and `entered` and
+    `left` [colour] have what happened on all PEs, as `struct phase` has it.
     """
 
     path: Array
@@ -218,7 +218,7 @@ class RunRecording:
 
 
 def prepare(asked: RunRequest | None, loaded: LoadedLayout) -> RunRecording:
-    """Return where a run is recorded; only what it writes takes memory."""
+    """Return the arrays that a run is recorded in; only what the run writes takes memory."""
     inside = members(asked.pes, loaded.grid) if asked else np.zeros(0, bool)
     pes = inside.astype(np.uint8).reshape(-1)
     segments = np.zeros(MOST_SEGMENTS, engine.SEGMENT)
@@ -286,7 +286,7 @@ def sum_path(recorded: RecordedRun) -> Mapping[str, int]:
     sums["datapath"] += of_tasks.pop("datapath")
     return {name: count for name, count in {**of_tasks, **sums}.items() if count}
 
-# --- What a probe says; apart from those who run programs, for those who read results -----------
+# --- Wavelets that a probe counts -----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
@@ -300,11 +300,13 @@ class Probed:
     last: int | None
     wavelets: int
 
-# --- Probes: when the first and the last wavelet of a colour passed the router of a PE ----------
+# --- Probes of colours ----------------------------------------------------------------------------
+#
+# A probe notes when the first and the last wavelet of a colour passed the router of a PE.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probes:
-    """Which PEs are probed for a colour: the record of each in `of`, [colour][PE], -1 for none.
+    """The PEs that are probed for a colour: `of` [colour][PE] numbers their records, -1 for none.
 
     Without probes both arrays are empty.
     """
@@ -349,7 +351,7 @@ def _read(probes: Probes, row: NDArray[np.int32], node: int, grid: Grid) -> Prob
         first=first if count else None, last=last if count else None,
     )
 
-# --- What the counters of programs say after a run ----------------------------------------------
+# --- Counters of programs -------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
@@ -363,7 +365,7 @@ def add_up(counts: NDArray[np.int64]) -> list[Count]:
     """Return the counters of a role from those of its PEs, [PE][counter][calls, points]."""
     return [Count(calls=int(calls), points=int(points)) for calls, points in counts.sum(axis=0)]
 
-# --- What a run on the simulated fabric gave: tensors, cycles, and what its PEs and links did ---
+# --- Outcome of a run -----------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricRun:
@@ -372,15 +374,14 @@ class FabricRun:
     `outputs` has an array per invocation of each tensor that leaves, and one array, from after the
     last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
     of the last invocation's end where nothing leaves; `completed` has that of each invocation's
-    last output wavelet; `main_cycles` the longest `main` before
-    cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h, `activity`
-    [PE], `links` [PE][side] and `bins` [1] what `struct activity`, `link` and `bins` say there;
-    `until` is the cycle in which the last PE came to rest. `role` [PE] is the number of each PE's,
-    -1 for none. `injected` and `delivered` count wavelets, `hops` links that they took, `stalls`
-    cycles in which the head of a router's queue waited. `counters` lists the counters of each role
-    by number, `points` [PE of the role][counter] those of each PE; `memory` is the role's bytes per
-    PE; `probes` has
-    by colour what was asked for.
+    last output wavelet; `main_cycles` the longest `main` before cycle 0; `usage` [PE] what the
+    cycles of each went into: `struct usage` of engine.h, `activity` [PE], `links` [PE][side] and
+    `bins` [1] what `struct activity`, `link` and `bins` say there; `until` is the cycle in which
+    the last PE came to rest. `role` [PE] is the number of each PE's, -1 for none. `injected` and
+    `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head of a
+    router's queue waited. `counters` lists the counters of each role by number, `points` [PE of
+    the role][counter] those of each PE; `memory` is the role's bytes per PE; `probes` has by colour
+    what was asked for.
     """
 
     outputs: Mapping[str, Sequence[Array]]

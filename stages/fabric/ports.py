@@ -1,4 +1,4 @@
-"""External PEs: injection, expectation, sparse streams."""
+"""External PEs: what they inject and expect, and sparse streams."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, find_function
 
-# --- What external PEs send where each PE gets a stream of its own: so many replicas, and their
-# ends
+# --- Replicas that external PEs send --------------------------------------------------------------
 #
-# A control wavelet after a replica advances the switch of the router that handed it over; those
-# before it have no further position. After the last one on a way it resets all that it passes. The
-# router of a port that feeds adapters pops its command, the first of two
-# (stages/movement/gather.py). All that follows the same adapter ends with its last replica.
+# Each PE gets a stream of its own, a replica. A control wavelet after a replica advances the switch
+# of the router that handed it over; those before it have no further position. After the last
+# replica on a way it resets all that it passes. The router of a port that feeds adapters pops its
+# command, the first of two (stages/movement/gather.py). All that follows the same adapter ends with
+# its last replica.
 
 TURN, TURN_BACK = encode_quiet(ADVANCE), encode_quiet(RESET)
-"""What follows the replica of a PE, and the last one."""
+"""Control wavelets behind the replica of a PE, and behind the last one."""
 
 TURN_BEYOND, TURN_PORT = encode_quiet(NOP, ADVANCE), encode_quiet(ADVANCE, RESET)
 TURN_ALL_BACK = encode_quiet(RESET, RESET)
-"""What follows that of an adapter beyond the port, the last one on a way, and the last one."""
+"""Control wavelets behind that of an adapter beyond the port, the last on a way, and the last."""
 
 ABSENT, NOTHING = -1, 0
-"""What follows a replica that is not sent, and one that no control wavelet follows."""
+"""Marks of a replica that is not sent, and of one that no control wavelet follows."""
 
 Array = NDArray[Any]
 
 
 def find_replicas(arrival: PortEntry, nodes: Ints, grid: Grid) -> Ints | None:
-    """Return what follows each replica from the ports beside `nodes`: an array [port][replica].
+    """Return the control wavelet behind each replica, as bits: an array [port][replica].
 
-    These are the bits of a control wavelet. None if one stream is for all.
+    `nodes` are the PEs beside the ports. None if one stream is for all.
     """
     across = arrival.side in ("N", "S")
     lanes = nodes % grid.width if across else nodes // grid.width
@@ -70,7 +70,7 @@ def find_replicas(arrival: PortEntry, nodes: Ints, grid: Grid) -> Ints | None:
 def replicate(
     sent: NDArray[np.uint32], control: Bools, keep: Bools, ends: Ints
 ) -> tuple[NDArray[np.uint32], Bools, Bools]:
-    """Return payloads, control marks and what is sent, so many times in each invocation.
+    """Return payloads, control marks and what is sent, once for each replica of an invocation.
 
     All are [port][invocation][replica, index...].
     """
@@ -134,7 +134,7 @@ def _by_port(port: Ints, ends: Ints, ports: int) -> Ints:
     found[port, within] = ends
     return found
 
-# --- External PEs: where they are, and the wavelets that they inject ----------------------------
+# --- External PEs that inject ---------------------------------------------------------------------
 
 INDEX_LIMIT = 65536
 Values = Mapping[str, Sequence[Array]]
@@ -332,10 +332,12 @@ def _edge(side: str, grid: Grid) -> tuple[Ints, Ints, Ints]:
     column, x = (0, -1) if side == "W" else (grid.width - 1, grid.width)
     return down * grid.width + column, grid.west + x + 0 * down, grid.north + down
 
-# --- Sparse tensors that leave: sequences of non-zeros with an index each, and an end after each
+# --- Sparse tensors that leave --------------------------------------------------------------------
+#
+# Sequences of non-zeros come, with an index each, and an end after each sequence.
 
 ELEMENT, END = 1, 2
-"""What an external PE received, as `enum received` of engine.h."""
+"""Kinds of wavelets that an external PE received, as `enum received` of engine.h."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,7 +429,7 @@ def _numbers(sequences: PortSequences, got: Received, which: slice) -> Ints:
     numbers = sequences.numbers[got.port[which], got.sequence[which], np.where(inside, at, 0)]
     return np.where(inside, numbers, -1)
 
-# --- External PEs that receive: what they expect, and the tensors made of what came -------------
+# --- External PEs that receive --------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortDeparture:
@@ -524,7 +526,7 @@ def _elements(payloads: NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
     unsigned = np.uint16 if dtype.itemsize == 2 else np.uint32
     return payloads.astype(unsigned).view(dtype)
 
-# --- In which cycle, at the earliest, external PEs inject the elements of a stream --------------
+# --- Earliest cycles of injection -----------------------------------------------------------------
 #
 # Assumes  a port injects a wavelet in each cycle, from cycle 0 on, as if nothing ever waited.
 # Ensures  no work in Python per port or per element.

@@ -15,7 +15,7 @@ LAST_BITS, RING, POP = 2, 4, 5
 """The first bits of a switch's parts: `enum switch_bits` of engine.h."""
 
 POP_MODES = ("never", "always", "on an advance", "on an advance, and on nothing")
-"""When a router pops the command that it obeys: `enum pop_mode` of engine.h."""
+"""Modes in which a router pops the command that it obeys: `enum pop_mode` of engine.h."""
 
 NOP, ADVANCE, RESET = range(3)
 """`enum command` of pe.h."""

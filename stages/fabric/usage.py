@@ -18,7 +18,7 @@ from lairmake.stages.fabric.outcome import sum_path
 if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun
 
-# --- What a results.json says of the use of PEs and links; apart from those who run programs ----
+# --- Usage in a results.json ----------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkUsage:
@@ -44,16 +44,16 @@ class UsageTotals:
     busiest_link: LinkUsage | None
     path: Mapping[str, int] | None
 
-# --- What PEs and links were used for in a run: cycles by what they went into, wavelets, stalls
+# --- Usage of PEs and links in a run --------------------------------------------------------------
 #
 # Ensures  no work in Python per PE; of each PE with a program the cycles of all kinds add up to
 #          `until`.
 
 Ints = NDArray[np.signedinteger[Any]]
 WORKING = ("computing", "memory", "starting", "scalars", "moving")
-"""What cycles go into while a PE is active."""
+"""Kinds of cycles of a PE that is active."""
 WAITS = ("no_input", "no_space", "datapath", "under_way", "blocked", "full_queue")
-"""Why a PE waits."""
+"""Reasons for which a PE waits."""
 CYCLES = (*WORKING, *WAITS, "idle")
 OTHERS = ("rounding", "received", "sent", "first", "last")
 
@@ -128,8 +128,8 @@ def sum_up(run: FabricRun) -> UsageTotals:
 def find_busiest(links: Mapping[str, Ints], grid: Grid) -> LinkUsage | None:
     """Return the link between routers, or from a port, with most wavelets; of several, the first.
 
-    `links` are those of a Usage. The first is that in the order of PEs, then of sides; None if
-    nothing moved.
+    `links` are those of a MachineUsage. The first is that in the order of PEs, then of sides; None
+    if nothing moved.
     """
     wavelets, stalls = (
         np.moveaxis(links[f"link_{name}"][: SIDES.index("ramp")], 0, -1)
