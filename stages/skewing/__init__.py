@@ -1,4 +1,4 @@
-"""Broadcast spaces, schedules that eliminate them, and which PEs are neighbours."""
+"""Broadcast spaces, schedules that eliminate them, and neighbours of PEs."""
 
 PIPELINE = ("broadcast", "skew", "count")
 STAGES = PIPELINE

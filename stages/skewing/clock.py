@@ -16,7 +16,7 @@ from lairmake.stages.skewing.topology import Topology, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- The clock of all PEs: at which time step each instance runs --------------------------------
+# --- Clock of all PEs -----------------------------------------------------------------------------
 #
 # Paper    M Sec. II.A and III.H
 # Differs  the paper's schedules are loops over statements, and time dimensions those loops whose
@@ -35,10 +35,10 @@ Rows = list[isl.Map]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementClock:
-    """`times` { S[i] -> [t...] } of a statement, and which dimension of its schedule each is.
+    """`times` { S[i] -> [t...] } of a statement; `loops` has the dimension of its schedule of each.
 
-    The first `tiles` dimensions are down to the last that tells tiles apart: that a given schedule
-    counts, as in k // 8, or, where none is given, in which no iterator occurs that is placed.
+    The first `tiles` dimensions are down to the last that tells tiles apart: one that a given
+    schedule counts, as in k // 8, or, where none is given, one with no iterator that is placed.
     """
 
     times: isl.Map = field(repr=False)
@@ -158,7 +158,9 @@ def name_times(times: isl.Map) -> isl.Map:
         times = times.set_dim_name(OUT, k, f"t{k}")
     return times
 
-# --- One clock for all statements of a layer: those that share no loops run one after the other
+# --- Clock of all statements of a layer -----------------------------------------------------------
+#
+# Statements that share no loops run one after the other.
 #
 # Paper    M Sec. III.F
 
@@ -175,7 +177,7 @@ class ClockOrder:
 
     @property
     def length(self) -> int:
-        """How many dimensions a step has."""
+        """The number of dimensions of a step."""
         return max(self.depths.values()) + (len(self.groups) > 1)
 
     def number(self, name: str) -> int:

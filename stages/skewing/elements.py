@@ -10,7 +10,7 @@ import islpy as isl
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.text import Objects
 
-# --- Which PE needs, and which computes, the elements of tensors --------------------------------
+# --- Elements that PEs need and compute -----------------------------------------------------------
 #
 # Paper    V Sec. 4.3, (7)
 
@@ -73,15 +73,17 @@ def find_computed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
     """Return { tensor[e] -> PE[x, y] } of what a PE computes, or adds to."""
     return lair.writes.reverse().apply_range(placement)
 
-# --- Placements given in part: statements without one run where their elements are --------------
+# --- Placements given in part ---------------------------------------------------------------------
+#
+# Statements without a place run where their elements are.
 #
 # Paper    V Sec. 4.1.2
 
 def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:
     """Return { S[i] -> PE }, with the statements added that others tell the place of.
 
-    A statement that nothing is said of runs on the PE on which those that have a place use the same
-    elements, if that is one PE for each instance. The others stay without a place.
+    A statement without a place runs on the PE on which those that have one use the same elements,
+    if that is one PE for each instance. The others stay without a place.
     """
     placement = given
     statements = list_sets(lair.instances.union(lair.idle))

@@ -30,12 +30,14 @@ from lairmake.stages.skewing.timed import (
 from lairmake.stages.skewing.topology import neighbours
 from lairmake.stages.skewing.traffic import TrafficAccesses, sources
 
-# --- The lags of statements that share loops, each by itself: in one loop, along one coordinate
+# --- Lags of statements that share loops ----------------------------------------------------------
+#
+# Each lag is in one loop, along one coordinate.
 #
 # Paper    M Sec. III.F, III.H, III.J
 
 MOST_SUBSETS = 16
-"""So many subsets of the lags of a group are tried: all of four."""
+"""The most subsets of the lags of a group that are tried: all of four."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +100,22 @@ def _rows(statement: Timed, lags: Collection[Lag]) -> tuple[tuple[int, ...], ...
             rows[lag.time][lag.axis] += lag.factor
     return tuple(map(tuple, rows))
 
-# --- What lags save, and what they cost: remote accesses, and steps -----------------------------
+# --- Savings and costs of lags --------------------------------------------------------------------
 #
 # Paper    M Sec. III.H, IV
 # Differs  the paper only names cost functions. Here a PE waits for each element from remote memory,
 #          as long as the profile of the machine says, and a step takes all PEs as long as it takes
 #          one that has something to do in it, in the mean.
 #
-# The data of a step stay in the memory of a PE. It is all that is inside the last loop that lags;
-# where none does, what is inside that of those loops with which the fewest accesses are remote.
+# The data of a step stay in the memory of a PE. A step is all that is inside the last loop that
+# lags. Where none does, it is all that is inside one of the loops: the one with which the fewest
+# accesses are remote.
 
 MOST_FOR_COUNT = 20_000_000
-"""What counting for one set of lags may take in isl's own unit; some seconds."""
+"""Operations that isl may spend on counting for one set of lags: some seconds."""
 
 MOST_FOR_ALL = 100_000_000
-"""What counting for all sets of lags may take."""
+"""Operations that isl may spend on counting for all sets of lags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +152,7 @@ def depth(lag: Factors) -> int:
 
 
 def depth_of(lags: Lags) -> int:
-    """Return the same of statements that share loops."""
+    """Return how many dimensions of time tell steps apart, of statements that share loops."""
     return max(map(depth, lags.values()))
 
 
@@ -249,7 +252,7 @@ def _clock(space: Space, group: StatementGroup, deep: int) -> LagClock:
         cycles=cycles / turns,
     )
 
-# --- Which lags pay: each in one loop, along one coordinate of PEs ------------------------------
+# --- Lags that pay --------------------------------------------------------------------------------
 #
 # Paper    M Sec. III.F, III.H, IV
 # Differs  the paper leaves open when eliminating broadcasts is worth less than what it loses. Here

@@ -7,7 +7,7 @@ Writes   skewed.isl    before, schedule: { statement[iterators] -> [t...] }
 Assumes  the placement is total, and instances have one time.
 Ensures  on each PE the order is as before; no dependence is reversed, and as many instances may run
          at one time.
-Differs  see stages/skewing/clock.py, spaces.py and skewing.py.
+Differs  see stages/skewing/clock.py, spaces.py, timed.py and lags.py.
 """
 
 from __future__ import annotations

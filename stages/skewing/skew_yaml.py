@@ -1,4 +1,4 @@
-"""Skew.yaml, counts.yaml."""
+"""Records of skew.yaml and counts.yaml, and what they say of a statement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lairmake.stages.skewing.topology import always_steps, crosses_edge, next_ta
 
 OUT = isl.dim_type.out
 
-# --- What skew.yaml says of each statement, and counts.yaml of a layer --------------------------
+# --- Records of skew.yaml and counts.yaml ---------------------------------------------------------
 #
 # Paper    M Sec. II to IV
 
@@ -141,7 +141,7 @@ class SkewCounts:
     before: Counted
     after: Counted
 
-# --- What skew.yaml says of a statement ---------------------------------------------------------
+# --- Description of a statement -------------------------------------------------------------------
 #
 # Paper    M Sec. II, III
 
@@ -233,7 +233,7 @@ def _extents(points: isl.Map, lag: Factors) -> tuple[int, ...]:
     """Return, by dimension of time, the number of steps from the first to the last."""
     return tuple(high - low + 1 for low, high in bounding_box(points.range())[: len(lag)])
 
-# --- What skew.yaml says of the edges of a torus ------------------------------------------------
+# --- Edges of a torus -----------------------------------------------------------------------------
 #
 # Paper    M Sec. VI.A.2, (11), (12)
 

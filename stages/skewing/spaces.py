@@ -1,4 +1,4 @@
-"""Reuse, placement, broadcast spaces; transformations."""
+"""Spaces of reuse, placement and broadcast; transformations of loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lairmake.stages.skewing.topology import Topology, names, write_list
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- Integer matrices of spaces, and of transformations that eliminate broadcasts ---------------
+# --- Integer matrices of spaces and transformations -----------------------------------------------
 #
 # Paper    M Sec. III.A, III.D
 
@@ -57,7 +57,7 @@ def is_lower_triangular(matrix: Matrix) -> bool:
         if column >= row
     )
 
-# --- Reuse, placement and broadcast spaces of the references of a statement ---------------------
+# --- Reuse, placement and broadcast spaces --------------------------------------------------------
 #
 # Paper    M Sec. II.A, (1)
 # Differs  the spaces are those of differences of times and PEs, [t..., x, y], not of iterators: on
@@ -139,7 +139,7 @@ def _equal(pairs: isl.Map, coordinates: Iterable[int]) -> isl.Map:
         pairs = pairs.equate(IN, k, OUT, k)
     return pairs
 
-# --- The transformation of the loops of a schedule that lets PEs lag behind each other ----------
+# --- Transformation by which PEs lag --------------------------------------------------------------
 #
 # Paper    M Sec. III.D, III.E, (4), (5)
 
@@ -177,7 +177,7 @@ def _linear(relation: isl.Map) -> Matrix | None:
         for row in rows
     ]
 
-# --- The coordinates of PEs by which they lag behind each other, and the links along them -------
+# --- Coordinates of PEs, and links along them -----------------------------------------------------
 #
 # Paper    M Sec. III.J and VI
 # Differs  where links are coarse, both levels have coordinates of their own, so that outer PEs, and

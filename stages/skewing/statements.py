@@ -1,4 +1,4 @@
-"""Statements as the stages want them."""
+"""Statements of a layer in time and space, as stages that look for broadcasts want them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from lairmake.stages.skewing.traffic import footprint
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- The statements of a layer in time and space, as the stages that look for broadcasts want them
+# --- Statements of a layer in time and space ------------------------------------------------------
 #
 # Paper    M Sec. III.F to III.H
 
@@ -263,7 +263,7 @@ def _away(ports: isl.Set, pes: isl.Set) -> tuple[int, ...]:
 
     return tuple(way(k) for k in range(pes.dim(isl.dim_type.set)))
 
-# --- The statements of a layer in time and space, and what orders them, as its stages wrote them
+# --- Statements with their PEs, times and machine -------------------------------------------------
 #
 # Paper    M Sec. III.F to III.H
 

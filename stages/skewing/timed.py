@@ -1,4 +1,4 @@
-"""Statements in time and space."""
+"""A statement in time and space, and the lags with which less is broadcast in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lairmake.stages.skewing.topology import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- A statement in time and space, and what is broadcast in it when its PEs lag behind each other
+# --- Statement in time and space ------------------------------------------------------------------
 #
 # Paper    M Sec. II, III.A
 #
@@ -105,7 +105,7 @@ def broadcast(statement: Timed, reference: TimedReference, factors: Factors) -> 
 
 
 def dimensions(statement: Timed, reference: TimedReference, factors: Factors) -> int:
-    """Return the number of dimensions of that space."""
+    """Return the number of dimensions of the broadcast space of a reference with time t + F p."""
     width = statement.times + statement.grid
     return width - rank(broadcast(statement, reference, factors))
 
@@ -184,7 +184,7 @@ def _has_step(statement: Timed, normals: Matrix, step: Sequence[int]) -> bool:
     along = [sum(map(mul, row[statement.times :], step)) for row in normals]
     return rank(times) == rank([*row, entry] for row, entry in zip(times, along, strict=True))
 
-# --- Choose by how much PEs lag behind each other, so that neighbours use data one after the other
+# --- Choice of lags by fewest broadcasts ----------------------------------------------------------
 #
 # Paper    M Sec. III.B, III.C, III.E to III.J
 # Differs  lower triangular transformations are checked like the others: loops over PEs take no time
@@ -195,7 +195,7 @@ Lags = Mapping[str, Factors]
 """F by statement."""
 
 MOST_FOR_CHECK = 5_000_000
-"""What checking one transformation may take, in isl's own unit; less than a second."""
+"""Operations that isl may spend on checking one transformation: less than a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- Grids of PEs, and which of their points are near each other --------------------------------
+# --- Grids of PEs, and near points ----------------------------------------------------------------
 #
 # Paper    M Sec. VI.A
 
@@ -72,7 +72,9 @@ def write_list(texts: Iterable[str]) -> str:
     """Return texts as isl lists them."""
     return ", ".join(texts)
 
-# --- PEs made of inner PEs, with fine or coarse links between the outer ones --------------------
+# --- Outer PEs made of inner PEs ------------------------------------------------------------------
+#
+# Links between the outer PEs are fine or coarse.
 #
 # Paper    M Sec. VI.B, (13)
 
@@ -121,7 +123,7 @@ def _chunks(width: int, k: int) -> isl.Map:
     product = outer.flat_product(isl.Map.from_domain_and_range(inside, inside))
     return product.set_tuple_name(isl.dim_type.in_, "PE").set_tuple_name(isl.dim_type.out, "PE")
 
-# --- Which PEs are neighbours, on the networks that connect them --------------------------------
+# --- Neighbours on networks of PEs ----------------------------------------------------------------
 #
 # Paper    M Sec. III.J and VI, (8), (13)
 # Differs  the distance is that of Euclid, squared: so two PEs of a hexagonal or octagonal network
@@ -196,7 +198,7 @@ def hexagonal_plane() -> isl.Map:
     """Return { PE[x, y] -> PE[x + y, x, y] }, the points of a grid with Pl0 - Pl1 - Pl2 = 0."""
     return isl.Map("{ PE[x, y] -> PE[x + y, x, y] }")
 
-# --- Placements folded onto a torus, and whether data are reused across its edge ----------------
+# --- Placements folded onto a torus ---------------------------------------------------------------
 #
 # Paper    M Sec. VI.A.2, (8) to (12)
 # Differs  M (9) leaves out the factor of the quotient, Pl = S floor(Pl / S) + Pl mod S, and the
@@ -262,7 +264,7 @@ def _moved(placement: isl.Map, step: isl.Map, k: int) -> isl.Map:
     along = isl.Map.from_pw_aff(placement.as_pw_multi_aff().get_at(k))
     return along.reverse().apply_range(step).apply_range(along)
 
-# --- The parts of the grid that differ in how many neighbours a PE has: edges, corners, inside ---
+# --- Parts of the grid, by numbers of neighbours --------------------------------------------------
 
 def regions(pes: isl.Set) -> dict[str, isl.Set]:
     """Return the parts of { PE[x, y] } by name, `north_west` to `inside`, those that have PEs.

@@ -13,7 +13,7 @@ from lairmake.stages.poly.functions import greatest
 
 OUT = isl.dim_type.out
 
-# --- From where the PEs get the elements that they access: remote memory, a neighbour, their own
+# --- Sources of the elements that PEs access ------------------------------------------------------
 #
 # Paper    M Sec. IV
 #
@@ -40,7 +40,7 @@ class LinkTraffic:
 
     @property
     def accesses(self) -> int:
-        """All of them."""
+        """The number of all accesses."""
         return self.remote + self.neighbour + self.local
 
 
@@ -168,7 +168,7 @@ def total(parts: Iterable[LinkTraffic]) -> LinkTraffic:
         local=sum(part.local for part in listed),
     )
 
-# --- How much of its memory a PE needs for the data of one iteration of a loop over time --------
+# --- Memory for one iteration of a loop -----------------------------------------------------------
 #
 # Paper    M Sec. III.H
 
