@@ -1,4 +1,4 @@
-"""Nodes of a graph, calls written out."""
+"""Bindings of the nodes of a graph, its calls written out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lairmake.stages.lair.tree import (
     did_you_mean,
 )
 
-# --- Bindings of nodes: what their parameters and tensors stand for, and in which order they run
+# --- Bindings of nodes ----------------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
 #          specialize lair nodes"; Sec. 4.1.2: "delays between different parts of the LAIR graph"
 
 Delays = Mapping[str, int]
-"""How many invocations ago the value is that a call reads, by `call.input`."""
+"""Delays by `call.input`: how many invocations ago the value is that the call reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def _cycle(left: list[NodeBinding]) -> UserError:
     hint = f"read the value of an invocation before: `delays: {{{edge}: 1}}` in layer.yaml"
     return UserError(message, cycle[-1].span, hint)
 
-# --- Write out the calls of a graph: bindings of the nodes that it, and graphs that it calls, call
+# --- Calls of a graph, written out ----------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
 #          specialize lair nodes"

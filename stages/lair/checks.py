@@ -1,4 +1,4 @@
-"""Rules of the language."""
+"""Checks of the rules of the language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lairmake.stages.lair.tree import (
 )
 from lairmake.stages.machine.types import TYPES, find_largest_integer, is_integer
 
-# --- Check the rules of LAIR that hold whatever the sizes are -----------------------------------
+# --- Rules of nodes, whatever the sizes -----------------------------------------------------------
 #
 # Source   V Sec. 4.1.1: rectangular instance sets, single
 #          assignment, affine accesses
@@ -231,7 +231,7 @@ def _check_index(
         hint = did_you_mean(name.name, iterators, "iterators")
         yield UserError(f"unknown iterator {name.name}", name.span, hint)
 
-# --- Check graphs, whatever their sizes ---------------------------------------------------------
+# --- Rules of graphs, whatever the sizes ----------------------------------------------------------
 #
 # Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
 #          specialize lair nodes"
@@ -355,7 +355,7 @@ def _check_node_call(call: NodeCall, node: NodeSyntax | GraphSyntax) -> Iterator
             hint = f"give it in the call: `{name}({listed})(...)`"
             yield UserError(f"size {param.name} of {name} has no value", span, hint)
 
-# --- Check the rules of LAIR that depend on sizes: bounds, single assignment, types -------------
+# --- Rules that depend on sizes -------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1
 
@@ -365,13 +365,13 @@ DERIVED = (
     *("offset", "hull", "extra", "reads", "writes", "outside", "conflict", "vector"),
     *("minimum", "maximum", "sizes", "identifiers", "packed", "count", "collected"),
 )
-"""What stages append to the name of a tensor, as `x_taken` in routes.isl."""
+"""Endings that stages append to the name of a tensor, as `x_taken` in routes.isl."""
 
 STREAM = (
     r"(?:(?:north|west|south|east)(?:_|$))?"
     r"(?:part\d+$|stream\d+(?:_|$)|along\d*(?:_out|_reach)?(?:_|$))?"
 )
-"""What comes before that, if a tensor has several streams: `x_north_stream0_taken`."""
+"""Words before such an ending, if a tensor has several streams: `x_north_stream0_taken`."""
 
 
 def check_layer(layer: Layer) -> Iterator[UserError]:

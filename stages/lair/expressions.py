@@ -19,7 +19,7 @@ from lairmake.stages.lair.tree import (
     walk,
 )
 
-# --- LAIR expressions: their functions, their text between stages, and what they are at zero ----
+# --- Expressions of LAIR --------------------------------------------------------------------------
 
 FUNCTIONS: Mapping[str, int] = MappingProxyType(
     {
@@ -61,7 +61,7 @@ ZERO_AT_ZERO = frozenset(
 )
 
 UNBOUNDED = frozenset({"log", "pow"})
-"""The functions of which it is not said that they have a finite value at zero."""
+"""The functions that are not said to have a finite value at zero."""
 
 FINITE_AT_ZERO = frozenset({"exp", "sqrt"})
 """The functions that have a finite value at zero, and not everywhere."""
@@ -98,7 +98,7 @@ def _operand(expr: Expr, level: int) -> str:
 
 
 def is_zero_at(expr: Expr, tensor: str) -> bool:
-    """Whether the expression is zero, whatever the other tensors hold, where `tensor` is zero.
+    """Say whether an expression is zero, whatever other tensors hold, where `tensor` is zero.
 
     Symbolic and safe: False also stands for "not known". `x / w` is not zero at zero where w is
     zero too, since it has no value there (design, Sparse tensors).
@@ -150,7 +150,7 @@ def _has_value(expr: Expr, tensor: str) -> bool:
 def _is_divisor(expr: Expr) -> bool:
     return isinstance(expr, NumberSyntax) and expr.value != 0
 
-# --- Affine expressions: which expressions are, and what they are once sizes are known ----------
+# --- Affine expressions ---------------------------------------------------------------------------
 
 def find_non_affine(expr: Expr, variables: Collection[str]) -> Expr | None:
     """Return the innermost, leftmost part that keeps an expression from being affine.
@@ -229,7 +229,9 @@ def reach(row: Affine, sizes: Mapping[str, int]) -> tuple[int, int]:
     low = row.constant + sum(min(end, 0) for end in ends)
     return low, row.constant + sum(max(end, 0) for end in ends)
 
-# --- Which vector operations a statement is: one, or several of which each uses what others gave
+# --- Vector operations of a statement -------------------------------------------------------------
+#
+# A statement is one of them, or several, each of which uses what others gave.
 #
 # Paper    V Sec. 5, condition 1; several go beyond it
 
@@ -249,10 +251,10 @@ ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpressionPart:
-    """What an earlier operation of the statement gave; every one has a number of its own.
+    """The result of an earlier operation of the statement; each has a number of its own.
 
-    `rounded` says that it may be rounded to the type of the target: what is computed from it only
-    selects one of several values, or changes signs, and rounding keeps their order.
+    It may be `rounded` to the type of the target if what is computed from it only selects one of
+    several values, or changes signs: rounding keeps their order.
     """
 
     number: int
@@ -296,7 +298,7 @@ def list_operations(target: str, op: str, expr: Expr) -> tuple[VectorOperation, 
 
 
 def multiplies_and_adds(operations: Sequence[VectorOperation]) -> bool:
-    """Whether there is a multiply-add."""
+    """Say whether there is a multiply-add."""
     return any(operation.name in MULTIPLY_ADDS for operation in operations)
 
 

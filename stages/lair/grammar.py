@@ -1,4 +1,4 @@
-"""Text to tree."""
+"""Parser of LAIR: text to tree."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ from lairmake.stages.lair.slips import (
 )
 from lairmake.stages.shipped import compiled
 
-# --- Build the tree of stages/lair/tree.py from the parser's: one method per rule of lair.lark ---
+# --- Builder of the syntax tree -------------------------------------------------------------------
+#
+# It makes the tree of stages/lair/tree.py from the parser's: one method per rule of lair.lark.
 
 MOST_DIGITS = 300
-"""So many make a number that is too large for any size and any type."""
+"""Digits of a number that is too large for any size and any type."""
 
 
 @v_args(meta=True)
@@ -170,7 +172,7 @@ class Builder(Transformer[Token, Any]):
         function, arguments = children
         return tree.CallSyntax(function=str(function), arguments=arguments, span=self._at(meta))
 
-# --- Parse LAIR: text to tree -------------------------------------------------------------------
+# --- Parser of LAIR -------------------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1; the grammar is lair.lark
 
@@ -195,7 +197,7 @@ def parse_lair(source: Source) -> tree.FileSyntax:
 
 
 def parse_expression(text: str) -> tree.Expr:
-    """Return an expression as `expression_text` writes it: names are accesses without rows.
+    """Return an expression as `write_expression` writes it: names are accesses without rows.
 
     Raises UserErrors if the text is no expression.
     """

@@ -1,4 +1,4 @@
-"""A layer with all fixed: names, conditions, sizes."""
+"""A layer with everything fixed: names, conditions, sizes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lairmake.stages.lair.tree import (
     walk,
 )
 
-# --- A layer: a node of LAIR, or a graph of them, with every size fixed and every rule checked ---
+# --- Layer with all sizes fixed -------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1: the input of the compiler is "always fully
 #          specialized to fixed integer tensor sizes"
 
 OPS = ("=", "+=", "*=", "max=", "min=")
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
-"""With what a reduction leaves an element as it is, by its operator."""
+"""The neutral element of a reduction, by its operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,12 +101,12 @@ def find_writer(layer: Layer, tensor: str) -> Statement:
     """Return the statement that defines a tensor."""
     return next(s for s in layer.statements if s.target.tensor == tensor)
 
-# --- Conditions of statements: what they may be, what they are in isl, and where they hold ------
+# --- Conditions of statements ---------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1 has instance sets that are rectangular; conditions cut corners off these
 
 LARGEST_COUNT = 2**29
-"""How far the integers go that are compared: programs count in 32 bits, and take differences."""
+"""The largest integer that is compared: programs count in 32 bits, and take differences."""
 
 AFFINE = "conditions compare sums of iterators times integers, `i // 2` and `i mod 2`"
 OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
@@ -116,7 +116,7 @@ OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
     "//": lambda a, b: a // b,
     "mod": lambda a, b: a % b,
 }
-"""What operations of integers give; a quotient is rounded down, as a remainder needs it."""
+"""Operations of integers; a quotient is rounded down, as a remainder needs it."""
 
 
 def check_conditions(

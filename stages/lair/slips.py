@@ -1,4 +1,4 @@
-"""?."""
+"""Slips of users who know other languages: their signs, words and functions, and LAIR's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair import tree
 from lairmake.stages.machine.types import TYPES
 
-# --- What other languages write where LAIR has another sign or word, and what LAIR writes there
+# --- Signs and words of other languages -----------------------------------------------------------
 
 LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
 REMAINDER = "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`"
@@ -41,7 +41,7 @@ CHARACTERS = {
     "\u2264": "the sign is `<=`", "\u2265": "the sign is `>=`", "\u2260": "the sign is `!=`",
     "\u2192": "the sign is `->`", "\u2208": "the word is `in`", "\u2200": "the word is `all`",
 }
-"""Characters that are no part of LAIR."""
+"""Characters that are no part of LAIR, with what to write instead."""
 
 PAIRS = {
     "**": POWER, "/*": "a comment begins with `#` or `//`, and ends with its line",
@@ -51,9 +51,10 @@ PAIRS = {
     "`y[i] *= 1 / x[i]`",
     "==": "`=` defines; `equal(a, b)` is 1 where both are equal",
 }
-"""Two characters that other languages read as one sign; one of them is found where it may not be.
+"""Pairs of characters that other languages read as one sign, with what to write instead.
 
-Both never follow each other where LAIR may go on: of `==` in a condition, which it may, none is."""
+One of the two is found where it may not be. They never follow each other where LAIR may go on,
+except `==` in a condition: there neither is found."""
 
 
 def name_character(character: str) -> str:
@@ -180,7 +181,7 @@ def describe_split(before: str, sign: str, by: str = "2") -> str:
            f"`{by}*a + b` stand for {name}, with b " \
            f"below {by}, and `{'a' if sign == '//' else 'b'}` is `{name} {sign} {by}`"
 
-# --- Functions of other languages, and what LAIR has in their places ----------------------------
+# --- Functions of other languages -----------------------------------------------------------------
 
 INDICES = "for indices as values name an input that holds them, 0, 1, ..."
 _LARGEST = f"find the largest value with max=, then select where it is equal; {INDICES}"
@@ -237,7 +238,7 @@ FUNCTIONS_INSTEAD = {
     "argmax": _LARGEST, "argmin": _LEAST,
     **dict.fromkeys(("float", "int", "cast", "float16", "float32", "int16", "int32"), _CAST),
 }
-"""What is written in place of a function that LAIR does not have, by its name in small letters.
+"""LAIR for each function of other languages, by the name of the function in small letters.
 
 x, a and b are values, c and d values that are 1 or 0.
 """
@@ -247,7 +248,9 @@ def elsewhere(name: str) -> str | None:
     known = name.lower().removesuffix("=")
     return FUNCTIONS_INSTEAD.get(known) or FUNCTIONS_INSTEAD.get(known.removesuffix("f"))
 
-# --- Comments that `//` begins where a quotient was meant, and quotients where a comment was ----
+# --- Comments taken for quotients, and the reverse ------------------------------------------------
+#
+# A comment begins at a `//` where a quotient was meant, or a quotient stands for a comment.
 
 _COMMENT = re.compile(r"(#|//)[^\n]*")
 _NUMBER = re.compile(r"//[ \t]*(\d+(?:\.\d*)?)[ \t]*\r?\Z")
@@ -278,9 +281,9 @@ def _find_numbers(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def explain_comment(source: Source, start: int) -> UserError | None:
-    """Return the error for a `//` after which nothing goes on as it should at `start`.
+    """Return the error for a `//` behind which a text does not go on as it should, at `start`.
 
-    Nothing but comments stands between. None where there is no such `//`, or it ends what may end.
+    Only comments stand between both. None where there is no such `//`, or it ends what may end.
     """
     text = source.text
     found = [each for each in _COMMENT.finditer(text, 0, start) if each.group().startswith("//")]

@@ -1,4 +1,4 @@
-"""Top node, sizes, types fixed."""
+"""Specialisation of a LAIR file: its top node, with all sizes and types fixed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from lairmake.stages.lair.layer import CarriedTensor, Layer, Statement, Tensor, 
 from lairmake.stages.lair.tree import AccessSyntax, Affine, did_you_mean
 from lairmake.stages.machine.types import TYPES
 
-# --- Fix every size and type of the nodes that a layer is made of -------------------------------
+# --- Sizes and types of nodes ---------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1
 
 LARGEST_SIZE = 2**30
-"""Programs count in 32 bits, and may step once more beyond the last element."""
+"""The largest size: programs count in 32 bits, and may step once more beyond the last element."""
 
 
 class Fixer:
@@ -213,7 +213,7 @@ def _number(value: int, span: Span) -> tree.Expr:
 def _kind(tensor: Tensor) -> str:
     return tensor.type + "".join(f"[{size}]" for size in tensor.shape)
 
-# --- Specialise a LAIR file: choose the node at the top, fix its sizes and types, check its rules
+# --- Specialisation of a file ---------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.1
 

@@ -24,24 +24,26 @@ from lairmake.stages.lair.tree import AccessSyntax, Affine
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
 
-# --- Elements that a statement does not reach, and how a reduction that reaches them is written
+# --- Elements that a statement does not reach -----------------------------------------------------
+#
+# A user is told how to write a reduction that reaches them.
 #
 # Source   ours: a reduction defines what it would reach without its conditions
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "the least there is",
            "min=": "the largest there is"}
-"""What an element is to which nothing is reduced; what `=` defines, `+=` does as well."""
+"""The value of an element to which nothing is reduced; what `=` defines, `+=` does as well."""
 FURTHER = "r", "s", "t", "u", "v", "w", "k", "m", "n"
 
 Covers = Callable[[Statement], bool]
-"""Whether a statement would reach all elements, its conditions left out."""
+"""A test of a statement: would it reach all elements, its conditions left out?"""
 
 
 def suggest_cover(statement: Statement, tensor: Tensor, covers: Covers) -> str | None:
     """Return the statement that also defines what this one does not reach; None for none known.
 
-    One of its iterators goes further, or it has one more, and a condition keeps that from doing
-    anything.
+    An iterator of it goes further, or it has one more. A condition keeps the further values from
+    doing anything.
     """
     for wider, condition in (*_enlarge(statement, tensor), *_insert(statement)):
         if covers(wider):
@@ -116,12 +118,14 @@ def _insert_name(target: str, statement: Statement, wider: Statement) -> str:
     parts[at] += f" + {wider.iterators[-1]}"
     return "]".join(parts)
 
-# --- Check what statements define: every element that is wanted, and `=` no element twice -------
+# --- Definitions of elements ----------------------------------------------------------------------
+#
+# Every element that is wanted is defined, and by `=` no element twice.
 #
 # Source   V Sec. 4.1.1: single assignment; conditions go beyond it
 
 MAX_OPERATIONS = 10_000_000
-"""What isl may spend on one statement before it is asked to be simpler; about a second."""
+"""Operations that isl may spend on one statement before it is asked to be simpler: a second."""
 
 
 def check_defined(layer: Layer) -> Iterator[UserError]:
@@ -272,7 +276,8 @@ def _defined_twice(statement: Statement) -> UserError:
 def find_wanted(layer: Layer, name: str, context: Any) -> isl.Set:
     """Return { [element] } of a tensor that must have a value.
 
-    These are all, but of what only statements read in this invocation: what they read.
+    All must, except of a tensor that only statements read, in this invocation: of that one, the
+    elements that they read.
     """
     tensor = layer.tensors[name]
     elements = _elements(tensor, context)
@@ -354,7 +359,7 @@ def _element(point: isl.Set) -> str:
     rank = point.dim(isl.dim_type.set)
     return "".join(f"[{find_least(point, k).to_python()}]" for k in range(rank))
 
-# --- The statements of a LAIR node as instance sets and access relations ------------------------
+# --- Instance sets and access relations -----------------------------------------------------------
 #
 # Paper    V Sec. 4.1.1, (25)
 

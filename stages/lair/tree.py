@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from lairmake.stages.diagnose import Source, Span, UserError, nearest
 
-# --- The tree of a LAIR file: what was written, and where ---------------------------------------
+# --- Tree of a LAIR file --------------------------------------------------------------------------
 #
 # A span is where a thing was written, not what it is: it takes no part in equality.
 #
@@ -242,7 +242,7 @@ def rewrite(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
             return replace(expr, arguments=tuple(rewrite(a, leaf) for a in expr.arguments))
     return leaf(expr)
 
-# --- Names in LAIR: which a user may choose, and which they may have meant ----------------------
+# --- Names in LAIR --------------------------------------------------------------------------------
 
 _ISL = (
     "and ceil ceild exists false floor floord implies infinity infty max min mod nan not or "
