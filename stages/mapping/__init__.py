@@ -1,1 +1,1 @@
-"""What a user says of a layer or a network in YAML, read and checked."""
+"""Files that users write in YAML, read and checked: of layers, networks, kernels and programs."""

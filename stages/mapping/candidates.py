@@ -1,4 +1,4 @@
-"""Values set in layer.yaml: what a search or sweep chose."""
+"""Values set in layer.yaml: those that a search or a sweep chose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lairmake.stages.mapping.layer_yaml import Isl, Running, TensorMapping, with
 from lairmake.stages.mapping.models import File, Strict, read_file
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document, write_yaml
 
-# --- What a search chose of what layer.yaml leaves open, in the form of layer.yaml --------------
+# --- Choice of a search, as layer.yaml ------------------------------------------------------------
 #
 # Source   design, Placement by search
 
@@ -129,18 +129,20 @@ def _open_ports(
             if text is not None and document.value["tensors"][name].get(way) is True:
                 yield path, text.text
 
-# --- Set values in a YAML text that a person wrote: what is not set stays as it is, to the byte
+# --- Values set in a YAML text --------------------------------------------------------------------
+#
+# A person wrote the text: what is not set stays as it is, to the byte.
 
 MACHINE = "machine"
 BEHIND: dict[str, Any] = {"": [[]]}
-"""What is written behind a key, so that it has lines of its own."""
+"""A key that is written behind another one, so that this has lines of its own."""
 
 
 def set_values(text: str, given: Document, changes: Mapping[YamlPath, Any]) -> str:
     """Return a YAML text with the values at paths of keys, of which longer ones win.
 
-    `given` is what the text says. Of a text that says so already nothing changes; else the keys at
-    its top that have other values are written anew, behind the others where they are new.
+    `given` is what the text says. A text that has these values stays as it is. Else the keys at its
+    top that get other values are written anew, and new keys come behind the others.
     """
     wanted = given.value
     for path in sorted(changes, key=len):

@@ -32,7 +32,7 @@ Model = TypeVar("Model", bound="File")
 class Inputs(abc.ABC):
     """The files that one run of a stage reads, by the names that it declares.
 
-    Where they lie, and what is noted of them, those say who let stages run.
+    Whoever lets stages run says where the files lie, and what is noted of them.
     """
 
     @abc.abstractmethod
@@ -121,7 +121,7 @@ class Inputs(abc.ABC):
         return self.declared(name, self.whole(name, read))
 
     def file_or_empty(self, name: str, read: Callable[[Source], Model]) -> Model:
-        """Return the same of a file that need not be there: then of an empty one."""
+        """Return what `file` does, but of an empty file where there is none."""
         if self.names(name):
             return self.file(name, read)
         return self.declared(name, read(Source(path=name, text="")))
@@ -192,7 +192,7 @@ class Inputs(abc.ABC):
         return self.source(choose_program(self.program(), self.names("*.py"), self.folder))
 
     def refuse_beside(self, name: str, *patterns: str) -> None:
-        """Raise UserError where what makes the folder one of another kind lies beside a file."""
+        """Raise UserError where a file of `patterns` lies beside `name`: both say what is built."""
         for other in (other for pattern in patterns for other in self.names(pattern)):
             raise UserError(
                 f"{self.folder} holds {name} and {other}, which both say what is built",

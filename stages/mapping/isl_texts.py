@@ -15,7 +15,7 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.nesting import too_much
 from lairmake.stages.poly.functions import find_greatest
 
-# --- An isl text inside a YAML file, character by character -------------------------------------
+# --- Isl texts inside a YAML file -----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IslText:
@@ -38,7 +38,7 @@ class IslText:
         after = self.offsets[end - 1] + 1 if end > start else first
         return Span(source=self.source, start=first, end=after)
 
-# --- What to do about a text that isl cannot read -----------------------------------------------
+# --- Hints for texts that isl cannot read ---------------------------------------------------------
 
 _OPERATOR = re.compile(r"mod|[-+*/%]+")
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
@@ -66,7 +66,7 @@ def new_name(text: str, start: int, token: str) -> tuple[int, str] | None:
 
 
 def hint_for(message: str, text: str, end: int) -> str:
-    """Return what to do about a message of isl; what it is about ends at the character `end`."""
+    """Return what to do about a message of isl on a part of a text that ends at `end`."""
     if "?" in text and "unexpected" in message:
         if _NESTED.search(text):
             return "a choice within a choice stands in no brackets: `i < 4 ? 0 : i < 8 ? 1 : 2`"
@@ -85,7 +85,9 @@ def _unbalanced(text: str) -> str | None:
             return f"the text has {counts[0]} `{opening}` and {counts[1]} `{closing}`"
     return None
 
-# --- Parse the isl texts of layer.yaml; errors point into the YAML ------------------------------
+# --- Parsers of isl texts in layer.yaml -----------------------------------------------------------
+#
+# Errors point into the YAML.
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)

@@ -1,7 +1,7 @@
-"""Whether what layer.yaml names is there: statements, iterators and tensors of the layer.
+"""Names in layer.yaml, checked: statements, iterators and tensors that the layer has.
 
-So it is said before anything is searched or simulated; whether relations are functions, total, and
-where PEs are is seen where these are made.
+So a wrong name is told before anything is searched or simulated. Whether relations are functions
+and total, and where PEs are, is seen where these are made.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _find_instances(layer: Layer) -> isl.UnionSet:
 def check_directions(text: IslText | None, layer: Layer) -> Iterator[UserError]:
     """Yield an error for every iterator of `(j, i)` that no statement has.
 
-    The texts of isl do not say: where all instances have one value of an iterator, they have that.
+    Isl texts do not tell: where all instances have one value of an iterator, they have the value.
     """
     match = DIRECTIONS.fullmatch(text.text) if text is not None else None
     if text is None or match is None:

@@ -68,7 +68,7 @@ Skew = Annotated[
 
 
 LONGEST_DELAY = 64
-"""A tensor is kept once for each invocation of its delay."""
+"""The longest delay: a tensor is kept once for each invocation of it."""
 SEARCH = "search"
 """The placement that a search has to find."""
 ANYWHERE = "true"
@@ -107,7 +107,7 @@ Way = Literal[
     "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested", "scalar",
     "loops",
 ]
-"""How a task gets its instruction."""
+"""The ways in which a task gets its instruction."""
 
 
 class Simd(Strict):
@@ -164,7 +164,7 @@ class Analysis(Strict):
 
 
 Goal = Literal["cycles", "memory", "area"]
-"""What a search wants little of: time, bytes on the fullest PE, PEs that work."""
+"""Goals of a search, of which it wants little: time, bytes on the fullest PE, PEs that work."""
 
 
 class Running(Strict):

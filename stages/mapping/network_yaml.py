@@ -1,4 +1,4 @@
-"""Network.yaml, all forms."""
+"""Forms of network.yaml: of parts that users name, and beside a graph of a framework."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from lairmake.stages.mapping.layer_yaml import (
 from lairmake.stages.mapping.models import File, Strict, read_file
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
-# --- What a network.yaml says of one fabric for all parts: whether they run there, and where ----
+# --- One fabric for all parts ---------------------------------------------------------------------
+#
+# A network.yaml says whether parts run on one fabric, too, and where each lies.
 
 PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 
@@ -83,8 +85,7 @@ def _placed(file: FabricMapping, name: str) -> PartPosition:
     assert found is not None, "check_places lets no other text pass"
     return PartPosition(x=int(found[1]), y=int(found[2]), span=file.span("floorplan", name))
 
-# --- network.yaml: the layers that a network is made of, and which tensor of one is which of
-# another
+# --- Layers of a network, and crossing tensors ----------------------------------------------------
 #
 # Source   V Sec. 1: a network is broken up into parts, and each is
 #          compiled for PEs of its own
@@ -321,7 +322,9 @@ def _order(file: NetworkFile, crossings: tuple[Crossing, ...]) -> list[str]:
         message = f"parts wait for each other: {' -> '.join(circle)}"
         raise UserErrors([UserError(message, span, "leave one of these crossings out")]) from None
 
-# --- network.yaml beside a graph of a framework: what the graph leaves open ---------------------
+# --- network.yaml beside a graph ------------------------------------------------------------------
+#
+# It says what the graph of a framework leaves open.
 #
 # Source   V Sec. 4.1.1: LAIR is extracted from the graph of a framework
 
@@ -508,7 +511,7 @@ def _check_keys(document: Document) -> Iterator[UserError]:
                 span = document.keys[("parts", name, key)]
                 yield UserError(f"{key} of a part is for the graph to say", span, hint)
 
-# --- The two forms of network.yaml, for editors: of parts that users name, and beside a graph ---
+# --- JSON schema of network.yaml ------------------------------------------------------------------
 
 def network_forms() -> dict[str, Any]:
     """Return the JSON schema of a network.yaml of either form."""

@@ -1,4 +1,4 @@
-"""Ports and tensors of layer.yaml: where tensors arrive and leave, checked."""
+"""Ports and tensors of layer.yaml, checked: the places where tensors arrive and leave."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example, list_maps
 from lairmake.stages.poly.sides import SIDES, Rectangle, ports
 
-# --- Where tensors arrive and leave, as layer.yaml says it, checked -----------------------------
+# --- Ports of tensors -----------------------------------------------------------------------------
 #
 # Paper    V Sec. 4.1.2
 
@@ -180,7 +180,7 @@ def _check_sequences(relation: isl.Map, tensor: str, span: Span) -> None:
             "outer indices span a box, and each of its points is a sequence: leave no gaps",
         )
 
-# --- Whether the tensors of layer.yaml are those of the layer, and go where they can ------------
+# --- Tensors of layer.yaml, checked against the layer ---------------------------------------------
 
 class Said(Protocol):
     """What is said of where and how a layer runs, and where it is said."""

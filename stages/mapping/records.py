@@ -15,7 +15,7 @@ from typing import Any
 from lairmake.stages.diagnose import Source, UserError, UserErrors, nearest
 from lairmake.stages.mapping.yaml_text import read_data, read_document
 
-# --- Frozen dataclasses as the data of a YAML text: their fields, and how they are written ------
+# --- Dataclasses as data of a YAML text -----------------------------------------------------------
 #
 #     @dataclass(frozen=True, slots=True, kw_only=True)
 #     class Tensor:
@@ -25,8 +25,7 @@ from lairmake.stages.mapping.yaml_text import read_data, read_document
 # A field is a key of a mapping, in the order of the fields; one with the value that it has by
 # default is left out. Types are those of YAML: texts, numbers, `Literal`s, tuples (lists), mappings
 # by name, and dataclasses. Of a union of dataclasses each has a `kind: ClassVar[str]`, which is the
-# first key. The texts of an annotation are its explanation (stages/mapping/records.py), and
-# stages/mapping/records.py reads them.
+# first key. The texts of an annotation are its explanation, which `explain` writes.
 
 class Absent(enum.Enum):
     """The value of a field that is left out, where null says something else."""
@@ -127,9 +126,9 @@ def list_written_fields(record: Any) -> list[tuple[RecordField, Any]]:
 def _is_default(field: RecordField, value: Any) -> bool:
     return field.is_optional and type(value) is type(field.default) and value == field.default
 
-# --- Read frozen dataclasses from the data of a YAML text, whose errors have places -------------
+# --- Reader of dataclasses ------------------------------------------------------------------------
 #
-# What a record may be is said in stages/mapping/records.py.
+# It reads the data of a YAML text. Errors have places in the text.
 
 T = typing.TypeVar("T")
 Path = tuple[str | int, ...]
@@ -310,7 +309,9 @@ def _read_part(field: RecordField, data: Any, path: Path) -> Any:
         return None
     return reader_of(field.type)(data, path)
 
-# --- The comment at the head of a YAML text: what the keys in it are, of those that occur -------
+# --- Comment at the head of a YAML text -----------------------------------------------------------
+#
+# It says what the keys in the text are, of those that occur:
 #
 #     tensors: what lies in the memory of a PE. type: of its elements; shape: its sizes; kept:
 #       resident (in memory from the start), ...

@@ -10,7 +10,7 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
 REFUSED = "# refused: "
-"""How a text begins that says why what would stand there is not."""
+"""The beginning of a text that says why another text is not in its place."""
 _PLACE = re.compile(r"^# in (\S+?)(?:, (key|value) (\[.*\]))?(?:, characters (\d+) to (\d+))?$",
                     re.MULTILINE)
 _HINT = re.compile(r"^# hint: (.*)$", re.MULTILINE)
@@ -22,9 +22,9 @@ def refusal_text(why: str) -> str:
 
 
 def refusal_in(stage: str, error: UserError, file: str) -> str:
-    """Return the same for an error in a file that a user wrote, which it keeps.
+    """Return the same text for an error in a file that a user wrote; the text keeps its place.
 
-    Its place in a YAML file is that in the value of a key: edits of comments move the lines.
+    In a YAML file that is the place in the value of a key: edits of comments move the lines.
     """
     assert error.span is not None
     where = _place_in_yaml if file.endswith(".yaml") else _place_in_text

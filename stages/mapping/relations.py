@@ -18,7 +18,7 @@ from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import find_greatest
 
 LARGEST_TIME = 2**30
-"""Loops count in 32 bits, and may step once more beyond the last time."""
+"""The largest time: loops count in 32 bits, and may step once more beyond it."""
 EXACT_QUOTIENT = re.compile(r"[^/]/[^/]")
 
 

@@ -56,7 +56,7 @@ def sort_keys(value: Any, ordered: Collection[str] = ()) -> Any:
 
 
 def unite(texts: Iterable[bytes]) -> bytes:
-    """Return the text of all that several texts of values say of one file, one or another of it.
+    """Return one text of all values of one file that several texts have between them.
 
     What is no such text says nothing.
     """

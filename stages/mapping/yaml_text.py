@@ -22,11 +22,11 @@ from lairmake.stages.yaml_limits import (
     pause_collector,
 )
 
-# --- Write YAML by the emitter that is C, where there is one: the same bytes as by that of Python
+# --- Writer of YAML, by the C emitter -------------------------------------------------------------
 #
-# Both agree on texts of one line of ASCII. Where others are values in mappings within mappings,
-# they have a word in their place until the rest is written, and what Python's emitter makes of them
-# there.
+# Where there is an emitter in C, it writes the same bytes as that of Python. Both agree on texts of
+# one line of ASCII. Other texts may be values in mappings within mappings: then a word stands in
+# their place until the rest is written, and what Python's emitter makes of them is put there.
 
 WORD = "text_written_apart_"
 LINE = re.compile(r"[ -~]*")
@@ -115,7 +115,7 @@ def _write_alone(key: Any, text: str, depth: int) -> str:
         raise _UnusualError
     return written.removeprefix(head).removesuffix(tail)
 
-# --- Read YAML and remember where every key and value stands ------------------------------------
+# --- Reader of YAML, with places ------------------------------------------------------------------
 #
 # Keys are names, whatever YAML makes of `on` or `no`; a key that comes twice is an error.
 
@@ -123,7 +123,7 @@ EDITED = "undo the edit, or delete it: a build writes it anew"
 
 YamlPath = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-"""What ends a line of YAML."""
+"""The end of a line of YAML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
