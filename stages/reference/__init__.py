@@ -1,1 +1,1 @@
-"""What values must be: NumPy evaluation, data, and how far results may lie from it."""
+"""References for results: NumPy evaluation, data, and bounds on how far results may lie from it."""

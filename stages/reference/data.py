@@ -1,4 +1,4 @@
-"""Inputs: seeded or given."""
+"""Inputs of a layer: made from a seed, or given."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lairmake.stages.reference.strided import Array
 if TYPE_CHECKING:
     from lairmake.stages.mapping.layer_yaml import Data, LayerMapping
 
-# --- The values of inputs that a user gives, as NumPy saved them --------------------------------
+# --- Inputs of users, as NumPy saved them ---------------------------------------------------------
 
 def read_inputs(
     arrays: Arrays, layer: Layer, invocations: int = 1, arriving: Collection[str] = (),
@@ -119,7 +119,7 @@ def _range(type_: str) -> str:
         return f"integers from {np.iinfo(type_).min} to {np.iinfo(type_).max}"
     return f"finite numbers from -{np.finfo(type_).max} to {np.finfo(type_).max}"
 
-# --- Make the inputs of a layer: generated from a seed, or read from files ----------------------
+# --- Inputs made from a seed, or read -------------------------------------------------------------
 #
 # Source   design, Arithmetic: with `kind: integers` no sum of absolute terms passes what the type
 #          holds exactly, so that every order of evaluation gives the same bits
@@ -136,19 +136,19 @@ __all__ = [
 ]
 
 Drawing = Callable[[Tensor, np.random.Generator], Array]
-"""The values of a tensor."""
+"""A function that draws the values of a tensor."""
 
 RANGES = (8, 4, 3, 2, 1)
 """The largest absolute values that are tried, in this order."""
 
 PART = 2**18
-"""How many elements are drawn at once."""
+"""The most elements that are drawn at once."""
 
 HALVINGS = 16
-"""How often the density of all inputs is halved before integers are given up."""
+"""The most times that the density of all inputs is halved before integers are given up."""
 
 WITH_ZEROS = ", with 0 for -0"
-"""What is said of a file in which a sparse tensor has a -0."""
+"""The remark on a file in which a sparse tensor has a -0."""
 
 
 def generate(
@@ -158,11 +158,10 @@ def generate(
 ) -> tuple[Samples, bool]:
     """Return the inputs of each invocation, and whether results must match bit for bit.
 
-    Those in `arriving` differ from one invocation to the next; what never arrives of a tensor is as
-    it has it `around`. `kind` integers: small integers, as
-    large and as dense as `is_exact` allows; the share `density` of the elements of the tensors in
-    `sparse` is not zero. Where that is impossible, or `kind` is reals: uniform in -1 to 1. Integer
-    types hold integers in any case.
+    Those in `arriving` differ from one invocation to the next; elements that never arrive are as
+    `around` has them. `kind` integers: small integers, as large and as dense as `is_exact` allows;
+    the share `density` of the elements of the tensors in `sparse` is not zero. Where that is
+    impossible, or `kind` is reals: uniform in -1 to 1. Integer types hold integers in any case.
     """
     kept = {t.name: density if t.name in sparse else 1.0 for t in layer.inputs}
 

@@ -1,4 +1,4 @@
-"""Bounds of errors: how far a right result may lie from the reference."""
+"""Bounds of errors: the distance of a right result from the reference."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from lairmake.stages.reference.evaluate import (
 )
 from lairmake.stages.reference.strided import Array, Read, reduced, target_slices
 
-# --- What the rounding errors of an expression are proportional to ------------------------------
+# --- Scale of rounding errors of an expression ----------------------------------------------------
 #
 # Source   design, Arithmetic: (n + 1) u sum|terms|
 
@@ -64,7 +64,7 @@ _SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
 
 
 def absolute(expr: Expr, read: Read) -> Array:
-    """Return what the error of an expression is proportional to, to first order.
+    """Return the values to which the errors of an expression are proportional, to first order.
 
     |a| of an access, sums of sums, products of products; a function adds its slope times its
     argument's. A comparison is as large as what it compares, so that this is exact where it is.
@@ -134,12 +134,13 @@ def _absolute_of_power(expr: CallSyntax, read: Read) -> Array:
     slope = np.where(base == 0, 0, by_base + by_exponent)
     return np.asarray(result * (CALL + slope))
 
-# --- How far right values may lie from what they are compared with: one table, by types ---------
+# --- Tolerances by types --------------------------------------------------------------------------
 #
-# Each row has the types of a tensor and of what computes it, how both round, and why. A type
-# without a row is refused: nobody could say whether its values are right. What is rounded how
-# often, and how large it is, says the rest: stages/reference/error_bound.py of a statement, and
-# stages/parts/rounding.py of all operations of a network or a kernel.
+# A tolerance is how far right values may lie from what they are compared with. Each row has the
+# types of a tensor and of what computes it, how both round, and why. A type without a row is
+# refused: nobody could say whether its values are right. How often values are rounded, and how
+# large they are, is said elsewhere: of a statement below, and of all operations of a network or a
+# kernel in stages/parts/rounding.py.
 #
 # Integers, and programs in NumPy, are compared bit for bit: they have no bound but 0.
 #
@@ -161,10 +162,10 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """A row: how what computes a tensor rounds, and whoever has its own type computes with that.
+    """A row: how the type that computes a tensor rounds, `ours`, and its own type, `theirs`.
 
-    Where worst cases of a deep network add up to nothing that says anything, a value may differ by
-    `relative` of itself and `absolute` of the largest one all the same.
+    Where the worst cases of a deep network add up to a bound that says nothing, a value may differ
+    by `relative` of itself and `absolute` of the largest one all the same.
     """
 
     ours: Rounding
@@ -211,7 +212,7 @@ TOLERANCES: Mapping[tuple[str, str], Tolerance] = {
     ("int16", "int16"): _row(NEVER, NEVER, "integers wrap to the same value in any order"),
     ("int32", "int32"): _row(NEVER, NEVER, "integers wrap to the same value in any order"),
 }
-"""By the type of a tensor of a graph, a kernel or a layer, and the type that it is computed in."""
+"""Rows by the type of a tensor of a graph, a kernel or a layer, and the type that computes it."""
 
 
 def find_tolerance(type_: str, computed: str) -> Tolerance:
@@ -251,7 +252,7 @@ def name_types() -> str:
     """Return the types of tensors of graphs as a text."""
     return ", ".join(list_types())
 
-# --- How far errors in what a statement reads may move what it defines --------------------------
+# --- Errors that pass from reads to results -------------------------------------------------------
 #
 # Source   interval arithmetic: every function of LAIR is monotone, or moves no farther than what it
 #          is applied to, but comparisons and steps, which jump where both sides may be equal, or
@@ -301,7 +302,7 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
 
 
 def is_jump(expr: Expr) -> bool:
-    """Whether an expression jumps where what it is applied to is rounded otherwise."""
+    """Say whether an expression jumps where what it is applied to is rounded otherwise."""
     return isinstance(expr, CallSyntax) and expr.function in JUMPS
 
 
@@ -432,7 +433,7 @@ def _of_function(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     reached = np.nan_to_num(np.maximum(up, down), nan=np.inf, posinf=np.inf)
     return np.asarray(np.where(error == 0, 0, reached))
 
-# --- How far a correct result may lie from the reference, and when it must equal it -------------
+# --- Distance of results from the reference -------------------------------------------------------
 #
 # Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2^-24 (float32);
 #          (n + 2) where products may be rounded to float16 before they are added
@@ -452,7 +453,7 @@ def find_smallest(type_: str) -> float:
 
 
 def find_limit(type_: str) -> int:
-    """Return up to which integer they, and their negatives, are exact in a type."""
+    """Return the integer up to which integers, and their negatives, are exact in a type."""
     return find_largest_integer(type_) if is_integer(type_) else int(1 / find_unit(type_))
 
 
@@ -583,7 +584,7 @@ def _grains(layer: Layer) -> Iterator[dict[str, int | None]]:
 
 
 def is_exact(layer: Layer, samples: Samples) -> bool:
-    """Whether every order of evaluation gives the same bits, in each invocation.
+    """Say whether every order of evaluation gives the same bits, in each invocation.
 
     True of copies; else if all inputs are integers, all values multiples of one 2^g, and no sum
     of absolute terms passes its limit times that; of products, no product of those that are not
@@ -621,7 +622,7 @@ def _known(layer: Layer, samples: Samples) -> Samples:
 
 
 def is_copy(statement: Statement, layer: Layer) -> bool:
-    """Whether a statement only moves elements, `y[i] = x[j]`, of one type."""
+    """Say whether a statement only moves elements, `y[i] = x[j]`, of one type."""
     if statement.op != "=" or not isinstance(statement.expr, AccessSyntax):
         return False
     types = [layer.tensors[a.tensor].type for a in (statement.target, statement.expr)]

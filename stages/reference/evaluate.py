@@ -39,13 +39,13 @@ from lairmake.stages.reference.strided import (
     view,
 )
 
-# --- Accumulate the expression of a statement over its instances --------------------------------
+# --- Expressions accumulated over instances -------------------------------------------------------
 #
 # Values of a float statement are float64, every call and quotient a float32 among them; those of an
 # integer statement are int64, wrapped to the widest type of its tensors (design, Arithmetic).
 
 TermMeaning = Callable[[Expr, Read], Array]
-"""What an expression is worth, given how to read an access."""
+"""A function that gives the value of an expression, given how to read an access."""
 
 _ERF = np.frompyfunc(math.erf, 1, 1)
 
@@ -203,7 +203,7 @@ def apply(function: str, *arguments: Array) -> Array:
     rounded = (argument.astype(np.float32) for argument in arguments)
     return _FUNCTIONS[function](*rounded).astype(np.float64)
 
-# --- Go through the invocations of a layer: what changes from one to the next -------------------
+# --- Invocations of a layer -----------------------------------------------------------------------
 #
 # Source   V Sec. 4.1.2: "delays between different parts of the LAIR
 #          graph"
@@ -215,7 +215,7 @@ Samples = Sequence[Arrays]
 """The inputs of each invocation; those that stay the same are the same arrays."""
 
 StatementMeaning = Callable[[Statement, Arrays], Array]
-"""What a statement defines, from all that is known in an invocation."""
+"""A function that gives what a statement defines, from all that is known in an invocation."""
 
 
 def unroll(layer: Layer, samples: Samples, meaning: StatementMeaning) -> list[Arrays]:
@@ -239,7 +239,7 @@ def unroll(layer: Layer, samples: Samples, meaning: StatementMeaning) -> list[Ar
 
 
 def is_same_input(inputs: Arrays, before: Arrays) -> bool:
-    """Whether two invocations have the same arrays as inputs."""
+    """Say whether two invocations have the same arrays as inputs."""
     return all(array is before[name] for name, array in inputs.items())
 
 
@@ -252,8 +252,9 @@ def column(invocations: Sequence[Arrays], name: str) -> list[Array]:
     """Return one tensor of every invocation; nothing where nothing is known of any."""
     return [tensors[name] for tensors in invocations]
 
-# --- Evaluate a layer directly with NumPy: the reference that every result is compared with -----
+# --- Reference of results -------------------------------------------------------------------------
 #
+# NumPy evaluates a layer directly; every result is compared with that.
 # No isl takes part. Floats are computed in float64 and rounded once to the tensor's type; every
 # call and quotient is a float32. Integers wrap (design, Arithmetic).
 
@@ -268,13 +269,13 @@ def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
     with np.errstate(all="ignore"):
         return unroll(layer, samples, defined)
 
-# --- Elements that never arrive: where a tensor has them, and what they are ---------------------
+# --- Elements that never arrive -------------------------------------------------------------------
 #
 # Source   layer.yaml, `otherwise`: the padding of a convolution is there from the start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the elements of a tensor are that never arrive, and where they lie: in `mask`."""
+    """Values of the elements of a tensor that never arrive, and their places, the `mask`."""
 
     value: float
     mask: Array
@@ -335,7 +336,9 @@ def check_around(name: str, values: Array, around: Surroundings) -> None:
         hint = f"elements that never arrive are {around.value:g} there, as layer.yaml says"
         raise UserError(message, hint=hint)
 
-# --- What several layers give together: the results of a network, or of a kernel ----------------
+# --- Results of several layers --------------------------------------------------------------------
+#
+# They are the results of a network, or of a kernel.
 
 KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
 

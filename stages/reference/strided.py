@@ -28,8 +28,9 @@ from lairmake.stages.poly.functions import find_function
 
 PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
 
-# --- Visit all instances of a statement block by block, with strided views for accesses ---------
+# --- Blocks of instances --------------------------------------------------------------------------
 #
+# A block is visited at once, with strided views for accesses.
 # Nothing here loops over instances or elements: a block holds up to BLOCK instances.
 
 Array = NDArray[Any]
@@ -134,7 +135,7 @@ def target_slices(statement: Statement, block: Block) -> tuple[Any, ...] | None:
 
 
 def is_iterator(row: Affine) -> bool:
-    """Whether a row is one iterator and nothing else."""
+    """Say whether a row is one iterator and nothing else."""
     return row.constant == 0 and len(row.coefficients) == 1 and row.coefficients[0][1] == 1
 
 
@@ -159,8 +160,9 @@ def neutral(op: str, dtype: type[np.int64] | type[np.float64]) -> Any:
         return value
     return np.iinfo(np.int64).min if value < 0 else np.iinfo(np.int64).max
 
-# --- Visit the instances of a statement with conditions: masks say where these hold -------------
+# --- Blocks of instances under conditions ---------------------------------------------------------
 #
+# Masks say where conditions hold.
 # No isl takes part. Quotients are rounded down, and remainders are not negative, since divisors are
 # positive.
 
@@ -182,7 +184,7 @@ def reduce_where(
     dtype: type[np.int64] | type[np.float64],
     values: Callable[[Block], Array],
 ) -> Array:
-    """Return what `reduce` of stages/reference/strided.py does, of instances that are there.
+    """Return what `reduce` does, of instances whose conditions hold.
 
     What nothing is reduced to is neutral; what `=` does not define is 0.
     """
@@ -252,8 +254,9 @@ def _flat(statement: Statement, block: Block, mask: Array, shape: tuple[int, ...
         found = found * size + np.broadcast_to(_index(row, values), mask.shape)[mask]
     return found
 
-# --- Elements of arrays by isl maps: the index arrays by which NumPy reads or moves them --------
+# --- Elements of arrays by isl maps ---------------------------------------------------------------
 #
+# The maps give the index arrays by which NumPy reads or moves elements.
 # No isl call depends on the number of elements.
 
 Values = dict[str, Any]
