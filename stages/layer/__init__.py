@@ -1,4 +1,4 @@
-"""From LAIR to programs and what they compute: the stages of a layer, in order."""
+"""Stages of a layer, in order: from LAIR to programs and what they compute."""
 
 PIPELINE = (
     "parse",
@@ -16,9 +16,9 @@ PIPELINE = (
     "simulate",
 )
 SEARCH = ("choose", "settle")
-"""Stages of a layer of which layer.yaml leaves something open: before and after those that try."""
+"""Stages of a layer whose layer.yaml leaves something open: before and after those that try."""
 SLOTS = tuple(f"slot{number}" for number in range(1, 9))
-"""What candidates are tried in at once."""
+"""Slots of a search: in each one candidate is tried, in all at once."""
 TRIED = PIPELINE[PIPELINE.index("place") : PIPELINE.index("render")]
 """The stages through which a candidate goes in its slot: the last says what it costs."""
 STAGES = PIPELINE + SEARCH

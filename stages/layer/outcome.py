@@ -1,4 +1,4 @@
-"""A run: its inputs, probes, comparison, results."""
+"""Outcome of a layer's run: its inputs, probes, comparison and results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import RunRequest
     from lairmake.stages.mapping.inputs import LayerInputs
 
-# --- Compare what programs computed with the reference, value by value --------------------------
+# --- Comparison with the reference ----------------------------------------------------------------
 
 def check(
     values: Sequence[np.ndarray],
@@ -70,9 +70,9 @@ def check(
 ) -> Check:
     """Compare one output with the reference: of every invocation, or of the last one.
 
-    Exact data must agree bit for bit (-0 equals 0); else each error must lie within what is
-    `allowed`: the bound of stages/reference/error_bound.py, with what errors of others add to
-    it. Where that is 0, as for integers that wrap, all must agree bit for bit as well.
+    Exact data must agree bit for bit (-0 equals 0). Else each error must lie within what is
+    `allowed`: the bound of stages/reference/error_bound.py, with what errors of others add to it.
+    Where that is 0, as for integers that wrap, all must agree bit for bit as well.
     """
     pairs = list(zip(values, expected[-len(values) :], strict=True))
     bounds = allowed[-len(values) :]
@@ -141,7 +141,9 @@ def _refuse_overflow(
             hint="make the values of the inputs smaller",
         )
 
-# --- Probes that a layer.yaml asks for: of streams by name, as tasks.yaml lists them under colours
+# --- Probes that a layer.yaml asks for ------------------------------------------------------------
+#
+# It names streams, as tasks.yaml lists them under colours.
 
 def find_probes(
     mapping: LayerMapping, graph: TaskGraph, layout: FabricLayout
@@ -167,24 +169,24 @@ def find_probes(
         found[colour] = found.get(colour, isl.UnionSet("{ }")).union(pes)
     return {colour: isl.Set.from_union_set(pes) for colour, pes in found.items()}
 
-# --- Whether the PEs of a run waited for queues or threads, and a machine with twice as much of
-# these
+# --- Waits for queues and threads -----------------------------------------------------------------
 #
-# Nobody has published how much a router's queue holds, nor on some machines what queues of a PE do,
-# and how many threads it has. The programs are the same: they run once more where that may matter.
+# Nobody has published how much a router's queue holds, nor, for some machines, what queues of a PE
+# hold and how many threads it has. Where PEs waited for these, the same programs run once more on a
+# machine with twice as much.
 
 QUEUES = ("queue_depth", "input_queues", "output_queues")
 PART = 16
-"""Which part of its cycles a run must wait at one PE for that to matter: one of so many."""
+"""The part of its cycles that a run must wait at one PE for that to matter: one of so many."""
 MOST_WORDS, DEEPEST = 8192, 4096
-"""How much a queue of a PE may hold in a profile, and one of a router."""
+"""The most that a queue of a PE may hold in a profile, and the most of a router's queue."""
 
 
 def find_awaited(run: FabricRun, profile: Profile) -> tuple[str, ...]:
-    """Return the figures that nobody has published for which a PE waited long: a part of the run.
+    """Return the figures that nobody has published for which a PE waited for a long part of a run.
 
-    It waits for queues where it cannot send, or for what stands in those before it: then wavelets
-    waited as long on a link.
+    A PE waits for queues where it cannot send, or for elements that stand in queues before it:
+    then wavelets waited as long on a link.
     """
     cycles = run.activity["cycles"]
     waits = {state: int(cycles[:, n].max(initial=0)) for n, state in enumerate(STATES)}
@@ -232,7 +234,7 @@ def _filled(
         holds = queue.holds * others[queue.number] // words[queue.number]
         yield colour, dataclasses.replace(queue, holds=holds)
 
-# --- What build/results.json says of a run: cycles, checks, memory, the fabric, and each task ---
+# --- Results of a run -----------------------------------------------------------------------------
 
 VARIANTS = ("simd", "loops")
 COPIED, ENOUGH = OTHERS = ("multicast", "enough")
@@ -258,7 +260,7 @@ class Simulated:
 
 
 CHARGED = {"start_up": "vector_start_up", "streams": "shared_datapath"}
-"""The figures by which cycles are charged that have other names."""
+"""The figures by which cycles are charged, of those whose names differ."""
 
 
 def describe_results(
@@ -405,7 +407,7 @@ def extent(sizes: int | tuple[int, int]) -> int | str:
     """Return a size, or `1..3` for one that is not the same everywhere."""
     return sizes if isinstance(sizes, int) else f"{sizes[0]}..{sizes[1]}"
 
-# --- Run the programs of a layer on the simulated fabric, with its inputs -----------------------
+# --- Runs of a layer's programs -------------------------------------------------------------------
 
 Again = Callable[[FabricRun, FabricLayout], "tuple[Profile, FabricLayout] | None"]
 ON = f"build/{ENOUGH}/{MACHINE}"
@@ -420,8 +422,8 @@ def run_on_fabric(
 ) -> tuple[FabricRun, FabricRun | None]:
     """Compile programs and run them on a layout, of which `source` is the text, once a sample.
 
-    Where it is `recorded` the run has its critical path, and the events that are `asked` for. Where
-    `again` returns another machine for the run, and a layout for that, they run there, too. Raises
+    Where it is `recorded`, the run has its critical path, and the events that are `asked` for.
+    Where `again` returns another machine and a layout for it, the programs run there, too. Raises
     UserError.
     """
     layout = read_layout(source)

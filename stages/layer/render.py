@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
-# --- The same layer on the same machine, but for routers that copy: what multicast is worth -----
+# --- Programs for routers that copy ---------------------------------------------------------------
 #
-# Nothing is forwarded, and routers drop what their PEs do not want.
+# The layer and its machine are the same otherwise, which shows what multicast is worth. Nothing is
+# forwarded, and routers drop what their PEs do not want.
 #
 # Source   design, The machine
 
@@ -127,7 +128,7 @@ WRITES = (
     "build/enough/*.yaml",
 )
 OF_GRAPH = ("routes.isl", "instances.isl", "compressions.isl")
-"""What is made with tasks.yaml, or of it."""
+"""Texts that are made with tasks.yaml, or from it."""
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 

@@ -77,9 +77,9 @@ READS = (
 WRITES = ("tasks.yaml", "routes.isl", "build/limits/graph/*.yaml", "build/limits/graph/*.isl")
 Routed = tuple[TaskGraph, dict[str, RoutesObject]]
 LIMITS = ("threads", "filters")
-"""The figures of the machine by which streams wait, are cut, or come to PEs that need them not."""
+"""The figures of the machine by which streams wait, are cut, or reach PEs that do not need them."""
 MOST_OPERATIONS = 10_000_000
-"""How much isl may work for a machine that has enough of these, in its own unit."""
+"""Operations that isl may spend on a machine that has enough of these."""
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
 
 

@@ -35,19 +35,21 @@ if TYPE_CHECKING:
     from lairmake.stages.mapping import layer_yaml
     from lairmake.stages.mapping.inputs import LayerInputs
 
-# --- What to say where no candidate of a search can be taken: the nearest, and what it lacks ----
+# --- Errors where no candidate can be taken -------------------------------------------------------
+#
+# They tell the nearest candidate, and what it lacks.
 #
 # Source   design, Placement by search
 
 MOST_TOLD = 3
-"""How many reasons why slots are refused an error tells."""
+"""The most reasons for refused slots that an error tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledSlot:
-    """What the stages say of the candidate in a slot.
+    """The findings of the stages on the candidate in a slot.
 
-    `lacks`, if all but memory is there; `error` is one in a file that a user wrote.
+    `lacks` is there if memory alone is missing; `error` is one in a file that a user wrote.
     """
 
     slot: Slot
@@ -153,9 +155,9 @@ ORDERS = {
     "memory": ("memory", "cycles", "area"),
     "area": ("area", "cycles", "memory"),
 }
-"""What is compared first, and then, by the goal of layer.yaml."""
+"""Figures in the order of comparison, by the goal of layer.yaml."""
 MOST_OPERATIONS = 10_000_000
-"""How much isl may work on each slot, as in each stage before: what is so hard is not taken."""
+"""Operations that isl may spend on a slot, as in each stage before: a harder slot is not taken."""
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:

@@ -82,7 +82,7 @@ WRITES = ("simd.yaml", "memory.isl", "build/limits/*.yaml", "build/limits/*.isl"
 LIMIT = "descriptors"
 """The figure of the machine that says how many configurations are live on a PE."""
 AllOptions = dict[str, dict[str, Options]]
-"""Those of every task, by place and name."""
+"""The options of every task, by place and name."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[element] }, the shape of each local tensor on every PE.
 to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
@@ -90,7 +90,7 @@ lifetime: { array[] -> event[] }, the first and last events of an invocation bet
 tensors, and what tasks keep besides, are needed; always if that is from one to the next.
 address: { array[element] -> role[byte] }, where they lie in the memory of the PEs of a role."""
 MOST_OPERATIONS = 2_000_000
-"""How much isl may work for a machine that has enough, in its own unit: a second or two."""
+"""Operations that isl may spend on a machine that has enough: a second or two."""
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 

@@ -74,9 +74,9 @@ READS = (
     "build/enough/*.c",
     "build/enough/*.yaml",
 )
-"""The machine that has enough of what limits a layer."""
+"""Files that the stage reads; those of build/enough are for a machine that has enough."""
 MOST_RECORDED = 2**16
-"""Of how many hops and tasks a run may be for which it takes little to record and repeat it."""
+"""The most hops and tasks of a run that takes little to record and repeat."""
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
@@ -175,7 +175,7 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
 
 
 def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
-    """Return whom a run tells how far it is: that is how far one of several parts is."""
+    """Return the listener that a run tells its progress: the progress of one of several parts."""
     return lambda share: inputs.tell((number + share) / count)
 
 

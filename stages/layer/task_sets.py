@@ -79,7 +79,7 @@ from lairmake.stages.poly.sides import at_index
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
-# --- What one invocation of each task runs ------------------------------------------------------
+# --- Instances of one invocation ------------------------------------------------------------------
 #
 # Paper    V Sec. 5.1
 
@@ -196,15 +196,15 @@ INVOKED: ForKind[InvokedSources, Invoked] = ForKind(
     clear=invocations.clear,
     gather=invocations.collect,
 )
-"""What one invocation runs, by the kind of its task."""
+"""The instances of one invocation, by the kind of the task."""
 
-# --- The instance sets of tasks in fewer dimensions ---------------------------------------------
+# --- Instance sets in fewer dimensions ------------------------------------------------------------
 #
 # Paper    V Sec. 5.2
 
 MOST_OPERATIONS = 3_000_000
-"""How much isl may work on one task, in its own unit: some seconds. What takes more here, as a
-stream of which each PE takes elements of several residues, takes minutes in the next stages."""
+"""Operations that isl may spend on one task: some seconds. A task that takes more here, as a stream
+of which each PE takes elements of several residues, takes minutes in the next stages."""
 COMPRESSIONS_HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
 T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 T_access: { [i] -> element }, eq. (26)."""
@@ -243,7 +243,7 @@ def compressed_task(
         access = isl.UnionMap.from_map(compressed.map).apply_range(access)
     return compressed_objects(name, compressed.map, compressed.set, access)
 
-# --- Boxes of fixed size that hold the compressed instance sets ---------------------------------
+# --- Boxes of fixed size around instances ---------------------------------------------------------
 #
 # Paper    V Sec. 5.3
 
@@ -389,7 +389,9 @@ def _used(tensor: str, memory: TaskMemory) -> isl.Set:
     """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, V (40)."""
     return memory.accessed[tensor].apply(memory.by_tensor[tensor])
 
-# --- The sizes of instance sets that are boxes, but not of one fixed size -----------------------
+# --- Sizes of boxes -------------------------------------------------------------------------------
+#
+# They are those of instance sets that are boxes, but not of one fixed size.
 #
 # Paper    V Sec. 5.4
 
@@ -431,7 +433,7 @@ def find_sizes(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[
         "hull": box("", enumeration.hull.size),
     }
 
-# --- Local memory for the tensors that a PE keeps -----------------------------------------------
+# --- Local memory of a PE's tensors ---------------------------------------------------------------
 #
 # Paper    V Sec. 4.3
 
@@ -539,7 +541,7 @@ def received(
 ) -> isl.UnionMap:
     """Return { tensor[e] -> PE } of the elements of a stream that a PE receives.
 
-    And { tensor_source[e] -> PE } of all that a port sends to an adapter.
+    Also { tensor_source[e] -> PE } of all that a port sends to an adapter.
     """
     flow = find_arriving(adapted, arrival.tensor, arrival.side, arrival.part)
     members = routes.pes(name, "taken")
@@ -568,8 +570,9 @@ def collected(
     name = f"{name_leaving(collection)}_collected"
     return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))
 
-# --- The sets of a task graph, each made of those before: as the stages from `allocate` on write
-# them
+# --- Sets of a task graph -------------------------------------------------------------------------
+#
+# Each is made of those before, as the stages from `allocate` on write them.
 
 def write_sets(
     graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Routing, prefer: str | None

@@ -59,10 +59,10 @@ from lairmake.stages.poly.sides import SIDES, turn
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- What adapters do whose PEs get a stream each: they send it once for each PE of their lane ---
+# --- Adapters that send a replica for each PE -----------------------------------------------------
 #
-# Of a sparse stream they take as many replicas as they send on; a dense one they keep, and send
-# again.
+# PEs of their lane get a stream each. Of a sparse stream adapters take as many replicas as they
+# send on; a dense one they keep, and send again.
 #
 # Source   design, The machine; stages/movement/gather.py
 
@@ -121,7 +121,9 @@ def _count_takers(program: RoleProgram, name: str, arrival: Arrival, replicas: s
     names = [program.naming.of(f"depth {name}", "depth")]
     write_nest(program.when(main, adapters), make_element_loops(depths, adapters, names), instance)
 
-# --- What adapters do that spread what comes from a port: element by element, or all at once ----
+# --- Adapters that spread a port's stream ---------------------------------------------------------
+#
+# They do so element by element, or all at once.
 #
 # Paper    V Sec. 4.2, (5)
 
@@ -142,7 +144,7 @@ def find_away(model: Model, back: str) -> str:
 
 
 def write_sparse(border: Border, restart: Body, name: str, arrival: Arrival) -> None:
-    """Write what sends elements and the ends of sequences on, and append what begins with them."""
+    """Write what sends elements and ends of sequences on, and append what begins with these."""
     program = border.program
     _write_relay(program, name, arrival)
     _write_end(border, name, arrival)
@@ -191,9 +193,9 @@ def _write_end(border: Border, name: str, arrival: Arrival) -> None:
 def write_spread(
     border: Border, begin: Body, name: str, arrival: Arrival, first: str
 ) -> None:
-    """Write the task that sends a received stream on, and append what receives it.
+    """Write the task that sends a received stream on, and append the receive of it.
 
-    `first` is the departure that comes back as it, if one does.
+    `first` is the departure that comes back as the arrival, if one does.
     """
     program, then = border.program, border.turn_taking.then(first or name)
     heard = program.naming.of(f"heard_{name}")
@@ -206,9 +208,10 @@ def write_spread(
     block = program.when(begin.block, program.model.pes(name, "adapters"))
     receive(program, block, f"hear_{name}", arrival.source, heard)
 
-# --- The program of the adapters on one side: take elements of a port's stream, and send them on
+# --- Program of the adapters on one side ----------------------------------------------------------
 #
-# Or, towards a port, sums; see collector.py.
+# Adapters take elements of a port's stream, and send them on. Or they take sums on the way to a
+# port: see collector.py.
 #
 # Elements of a sparse stream are forwarded one by one, with a new index, and so are the ends of its
 # sequences. A dense stream is received, then the elements that the lane needs are sent.

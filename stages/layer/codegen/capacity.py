@@ -1,4 +1,4 @@
-"""The capacity of PEs: whether the programs of a layer fit into the machine."""
+"""Capacity of PEs: a check that the programs of a layer fit into the machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shortage:
 
 
 def find_shortage(programs: list[RoleProgram], profile: Profile) -> Shortage | None:
-    """Return what the largest program lacks; None where all programs have room."""
+    """Return the shortage of the largest program; None where all programs have room."""
     program = max(programs, key=lambda each: each.data + each.code)
     need = program.data + program.code
     if need <= profile.memory:

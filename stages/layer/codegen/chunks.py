@@ -1,4 +1,4 @@
-"""Arrivals in chunks."""
+"""Programs of arrivals in chunks, and of statements that run in steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from lairmake.stages.pe.nodes import (
 from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare, require_all
 from lairmake.stages.poly.functions import name_indices
 
-# --- What a program has of arrivals in chunks, and of the statements that run in steps by them ---
+# --- Chunks and steps of a program ----------------------------------------------------------------
 #
 # Paper    V Sec. 4.2, 5.1
 
@@ -60,15 +60,15 @@ class ProgramCut:
 
     @property
     def count(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return prod(self.counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRoom:
-    """A departure that rolls: for the results of how many steps there has been room, up to now.
+    """A departure that rolls: there has been room for the results of so many `steps` up to now.
 
-    At first these are `depth` ones. It leaves on `pes`.
+    At first that is for `depth` of them. The departure leaves on `pes`.
     """
 
     name: str
@@ -81,9 +81,9 @@ class ChunkRoom:
 class Stepping:
     """A statement that runs in steps: by chunks of its `triggers`, `count` on each PE.
 
-    It takes the results of those that it `follows` step by step. What else it waits for are so many
-    `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step,
-    `done` how many have run. There must be `rooms` for its results.
+    It takes the results of those that it `follows` step by step. It waits for so many `others`, and
+    for all of some arrivals if it `waits`; `needs` counts both. `at` is the present step, `done` is
+    how many have run. There must be `rooms` for its results.
     """
 
     statement: str
@@ -192,17 +192,17 @@ def _reads_whole(model: Model, statement: str, triggers: Sequence[str]) -> bool:
     arrivals = model.graph.arrivals.items()
     return any(a.tensor in tensors and name not in triggers for name, a in arrivals)
 
-# --- Arrivals in chunks: statements run in steps while elements still arrive --------------------
+# --- Statements that run while chunks arrive ------------------------------------------------------
 #
 #     restart -> receive two chunks -> chunk_N -> step_S, receive the next but one -> arrived_N
 #
 # Receives stay ahead of the steps, and wait for nothing that leaves: what a chunk starts runs at
 # once, and sends are queued apart from it, never so many that no task starts. So all elements of an
-# invocation arrive on every PE, in any order, whatever its neighbours do, and no streams that wait
-# for each other can come to a stop that would not stop if each arrived as a whole.
+# invocation arrive on every PE, in any order, whatever its neighbours do. Streams that wait for
+# each other come to no stop that they would not come to if each arrived as a whole.
 #
-# An arrival that rolls is received again where step_S has used a chunk of it; why that brings
-# nothing to a stop, layer/streams/rings.py says.
+# An arrival that rolls is received again where step_S has used a chunk of it. Why that brings
+# nothing to a stop is said in layer/streams/rings.py.
 #
 # Paper    V Sec. 4.2, 5.1
 
@@ -222,7 +222,7 @@ def write_chunks(chunks: ChunkedArrivals, early_sends: EarlySends) -> None:
 def satisfy(chunks: ChunkedArrivals, block: Block, statement: str) -> None:
     """Append that the steps of a statement, if it has some, wait for one thing less.
 
-    After the last one, those run whose chunks are here.
+    If that was the last one, the steps run whose chunks are here.
     """
     stepping = chunks.steps.get(statement)
     if stepping is None:
@@ -250,7 +250,7 @@ def begin_chunks(program: RoleProgram, block: Block, cut: ProgramCut) -> None:
 
 
 def begin_steps(chunks: ChunkedArrivals, block: Block) -> None:
-    """Append that no step has run, of statements that share a ring, and for how many is room."""
+    """Append that no step of statements that share a ring has run, and for how many is room."""
     for room in (room for stepping in chunks.steps.values() for room in stepping.rooms):
         chunks.program.hold(room.steps.name)
         block.add(Assign(room.steps, Number(room.depth)))

@@ -33,11 +33,13 @@ from lairmake.stages.pe.nodes import (
 )
 from lairmake.stages.poly.expression import Name, Value
 
-# --- What adapters do that collect sums: take those of their lane, add them up along the border
+# --- Adapters that collect sums -------------------------------------------------------------------
+#
+# They take the sums of their lane, and add them up along the border:
 #
 #     restart -> clear_N -> (sums of the lane come) -> gathered_N -> send_C -> complete
 #
-# for every departure N that they collect, and every collection C, on the way to whose ports they
+# for every departure N that they collect, and every collection C on the way to whose ports they
 # are.
 #
 # Paper    V Sec. 4.2
@@ -119,12 +121,14 @@ class Collector:
             send_sum(self.program, body.block, f"send_{name}", described, chain, first, self.then)
         self.program.add(body)
 
-# --- What adapters do that add nothing to what they collect: they forward it in turn, and keep none
+# --- Adapters that forward in turn ----------------------------------------------------------------
+#
+# They add nothing to what they collect, and keep none of it:
 #
 #     restart -> send_C -> complete
 #
-# for a collection C by `gather`: from fabric to fabric goes what comes from farther off before the
-# elements of the own lane, then these, then the others that come from farther off.
+# for a collection C by `gather`. From fabric to fabric goes what comes from farther off before the
+# elements of the own lane, then these elements, then the others that come from farther off.
 #
 # Paper    V Sec. 4.2
 

@@ -1,4 +1,4 @@
-"""Program of computing PEs."""
+"""Program of the computing PEs."""
 
 from __future__ import annotations
 
@@ -74,12 +74,14 @@ from lairmake.stages.poly.functions import PE_NAMES, bind_set
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- A statement whose instruction takes a stream as it comes, and may send what it gives -------
+# --- Instructions that take a stream as it comes --------------------------------------------------
+#
+# The statement may send its results, too:
 #
 #     restart -> (the stream) -> arrived_N -> finish_S
 #
-# Nothing waits in memory: the instruction is there from the start of an invocation, as that which
-# receives a stream is, and what it has no turn for waits with the sender.
+# Nothing waits in memory. The instruction is there from the start of an invocation, as one that
+# receives a stream is; elements for which it has no turn wait with the sender.
 #
 # Paper    V Sec. 4.2, 5
 
@@ -169,7 +171,9 @@ def _described(operands: Sequence[simd_yaml.OperandDecision]) -> tuple[Operand |
     )
 
 
-# --- What computing PEs do with what arrives: react, or store it, and count what statements need
+# --- Reactions of computing PEs to arrivals -------------------------------------------------------
+#
+# They react, or store what arrives, and count what statements need.
 #
 # Paper    V Sec. 4.2
 
@@ -183,7 +187,7 @@ class Computing:
 
 
 def waiting(program: RoleProgram, statement: str) -> Field:
-    """Return what counts the things that a statement waits for."""
+    """Return the field that counts the things for which a statement waits."""
     return Field(program.naming.of(f"waiting_{statement}"))
 
 
@@ -221,7 +225,7 @@ def is_carried(model: Model, arrival: Arrival) -> bool:
 
 
 def write_arrival(computing: Computing, name: str, arrival: Arrival) -> None:
-    """Write what happens when all of a stream has arrived, and with what it consists of."""
+    """Write what happens when all of a stream has arrived, and at each element of a sparse one."""
     _write_arrived(computing, name, arrival)
     if arrival.sparse:
         _write_reaction(computing.program, name, arrival)
@@ -315,14 +319,15 @@ def _give_room(program: RoleProgram, name: str, arrival: Arrival) -> None:
     if idle or model.routes.has(arrival.colour, "filter"):
         give_room(program, name, arrival, arrival.colour, known)
 
-# --- The program of the computing PEs: take what arrives, compute, sum on the way out -----------
+# --- Program of the computing PEs -----------------------------------------------------------------
 #
 #     restart -> arrivals react or are stored -> arrived_T -> finish_S -> sums leave -> complete
 #
-# `waiting_S` counts the streams, and the statements, that statement S still needs, `unfinished` the
-# statements and the departures of an invocation, and the streams that it keeps for later. Nothing
-# of the next invocation is taken before `restart`, and nothing of what is fed back before the PE
-# has done its own part: what waits for other PEs must not fill its queue of instructions
+# A PE takes what arrives, computes, and sums on the way out. `waiting_S` counts the streams, and
+# the statements, that statement S still needs. `unfinished` counts the statements and the
+# departures of an invocation, and the streams that it keeps for later. Nothing of the next
+# invocation is taken before `restart`. Nothing of what is fed back is taken before the PE has done
+# its own part: what waits for other PEs must not fill its queue of instructions
 # (layer/routes/departures.py).
 #
 # Paper    V Sec. 3, 4.2

@@ -1,4 +1,4 @@
-"""Sends, gathers, sparse sums."""
+"""Programs of departures: sends, gathers, sparse sums, and their turns."""
 
 from __future__ import annotations
 
@@ -88,10 +88,11 @@ from lairmake.stages.poly.expression import (
 )
 from lairmake.stages.poly.functions import bind_set, name_indices
 
-# --- Gathers: a PE sends its elements in turn with those that pass, and sums nothing ------------
+# --- Gathers of departures ------------------------------------------------------------------------
 #
-# What comes from farther in goes from fabric to fabric. Where elements of PEs alternate, they are
-# sent row by row, a few rows ahead:
+# A PE sends its elements in turn with those that pass, and sums nothing. What comes from farther in
+# goes from fabric to fabric. Where elements of PEs alternate, they are sent row by row, a few rows
+# ahead:
 #
 #     send_N -> row_N -> sent_N -> row_N -> ... -> complete
 #
@@ -121,7 +122,7 @@ class GatherProgram:
 
     @property
     def in_turn(self) -> InTurn:
-        """How it is sent in turn."""
+        """The rows that it sends in turn."""
         return find_in_turn(self.departure)
 
     @property
@@ -146,7 +147,7 @@ class GatherProgram:
 
     @property
     def then(self) -> Value:
-        """What comes when a row has left, if anything does."""
+        """The task that comes when a row has left, if there is one."""
         if self.is_early:
             return Nothing()
         return Task(self.end if self.is_whole else self.sent)
@@ -283,7 +284,7 @@ def _own_elements(program: RoleProgram, name: str, in_turn: InTurn) -> Transfer:
 
 
 def find_in_turn(stream: Outgoing) -> InTurn:
-    """Return how a gather sends rows in turn."""
+    """Return the rows that a gather sends in turn."""
     assert stream.in_turn is not None, "a gather sends in turn"
     return stream.in_turn
 
@@ -299,12 +300,13 @@ def configure_forward(
     operands = (Fabric(type_), Fabric(type_))
     block.add(Configure(Address(Field(vector)), None, "COPY", (size,), operands))
 
-# --- What leaves while its statement still runs: sent after the steps that complete it ----------
+# --- Sends while a statement still runs -----------------------------------------------------------
 #
 #     step_S, or end_N -> (sends) -> ... -> finish_S -> send_N -> complete
 #
-# Nothing waits for these sends: that of send_N comes after them on its colour. But where a
-# departure rolls, later steps wait for room: a send -> left_N -> step_S.
+# They follow the steps that complete what they send. Nothing waits for these sends: that of send_N
+# comes after them on its colour. But where a departure rolls, later steps wait for room: a send ->
+# left_N -> step_S.
 #
 # Source   design, Execution: instructions with a fabric operand are queued
 
@@ -338,7 +340,7 @@ class EarlySends:
     def end_sequence(self, body: Body, arrival: str) -> None:
         """Append the step to the next sequence, which returns unless it was the last one.
 
-        Before it, what is complete leaves. Outer indices run as in `odometer`.
+        Before it, what is complete leaves. Outer indices run as in `add_odometer`.
         """
         described, block = self.model.graph.arrivals[arrival], body.block
         body.hold(declare_outer_indices(self.program, arrival, described.outer))
@@ -442,9 +444,10 @@ class EarlySends:
             return tuple(find_sizes_at_run_time(block, transfer.decision))
         return ()
 
-# --- Sums that leave sparse: the PE next to the port sends what is not zero, with its index -----
+# --- Sums that leave sparse -----------------------------------------------------------------------
 #
-# It takes what comes from farther in, adds it to its own part, and goes on sequence by sequence:
+# The PE next to the port sends what is not zero, with its index. It takes what comes from farther
+# in, adds it to its own part, and goes on sequence by sequence:
 #
 #     send_N -> pack_N -> sent_N -> pack_N -> ... -> complete
 #
@@ -471,7 +474,7 @@ def send_sequences(
 
 
 class SumProgram:
-    """What the last PEs of a sparse departure do; those `summed` take what others send."""
+    """Functions of the last PEs of a sparse departure; those `summed` take what others send."""
 
     def __init__(
         self, program: RoleProgram, name: str, departure: Outgoing, last: isl.Set, summed: isl.Set
@@ -576,7 +579,9 @@ def _is_not_zero(element: Value, type_: str) -> Value:
         return compare(element, "!=", 0)
     return compare(Loaded(element, type_), "!=", Literal(0.0, "float32"))
 
-# --- Departures that wait for others: each begins on a PE once those have no part there any more
+# --- Departures that wait for others --------------------------------------------------------------
+#
+# Each begins on a PE once the others have no part there any more:
 #
 #     finish_S, or restart of adapters -> begin_N -> ... -> done_N -> begin_M, complete
 #
@@ -601,7 +606,7 @@ class TurnTaking:
         }
 
     def restart(self, block: Block) -> None:
-        """Append for how many parts each departure waits, and besides for its own beginning."""
+        """Append for how many parts each departure waits, and for its own beginning besides."""
         for name, before in self.waits.items():
             self.program.hold(self._turn(name))
             pes = [self.program.model.pes(*part) for other in before for part in self.parts[other]]
@@ -644,11 +649,13 @@ class TurnTaking:
     def _turn(self, name: str) -> str:
         return self.naming.of(f"{name}_turn")
 
-# --- What computing PEs do for what leaves: add their part, or forward what others have ---------
+# --- Departures of computing PEs ------------------------------------------------------------------
+#
+# A PE adds its part, or forwards what others have:
 #
 #     finish_S -> send_N -> complete
 #
-# for every departure N of the target of a statement S. What is fed back is taken meanwhile, not
+# for every departure N of the target of a statement S. What is fed back is taken meanwhile, and not
 # before: what waits for other PEs must not fill the queue of instructions
 # (layer/routes/departures.py).
 #

@@ -1,4 +1,4 @@
-"""A task as a vector instruction or loops."""
+"""Code of a task: a vector instruction, or loops."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ from lairmake.stages.poly.functions import (
 
 PARAM = isl.dim_type.param
 
-# --- What statements of LAIR compute, as values of programs, and how many operations that takes
+# --- Values of statements of LAIR -----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionOperands:
-    """Where the elements of tensors are that a statement reads, and their types."""
+    """The places in memory, and the types, of the elements that a statement reads."""
 
     values: Mapping[str, Value]
     types: Mapping[str, str]
@@ -138,13 +138,13 @@ def count_scalar_operations(expr: tree.Expr) -> int:
             return 1 + count_scalar_operations(expr.left) + count_scalar_operations(expr.right)
     return 0
 
-# --- The steps of a task, and the addresses of their operands -----------------------------------
+# --- Steps of a task, and addresses of operands ---------------------------------------------------
 #
 # Paper    V Sec. 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InField:
-    """What an earlier step gave, in a field of memory."""
+    """The result of an earlier step, in a field of memory."""
 
     field: str
     type: str
@@ -221,7 +221,7 @@ def _spelled(operand: simd_yaml.OperandDecision, name: str, naming: IdentifierNa
 
 
 def find_strides(operand: Given) -> tuple[int, ...]:
-    """Return over how many elements each dimension steps; nothing for what is one value."""
+    """Return over how many elements each dimension steps; nothing for an operand of one value."""
     return operand.strides if isinstance(operand, simd_yaml.LocalDecision | InField) else ()
 
 
@@ -268,13 +268,14 @@ def find_base_address(operand: simd_yaml.LocalDecision, block: Block, context: i
 def _is_free(index: int | str, context: isl.Set) -> bool:
     return isinstance(index, int) or is_affine_function(isl.PwAff(index), context)
 
-# --- A step that is a loop: a function that no vector instruction computes, for each element of a
-# box
+# --- Steps that are loops -------------------------------------------------------------------------
+#
+# A loop computes a function that no vector instruction does, for each element of a box.
 #
 # Paper    V Sec. 5, condition 1
 
 OPERATORS = {"divide": "/"}
-"""Steps that are an operator of LAIR, not a function."""
+"""Operators of LAIR, by the names of steps; other steps are functions."""
 
 POINTERS = ("to", "from", "from1", "from2")
 """Names of variables that say where the operands of a step start."""
@@ -395,7 +396,7 @@ def _offset(strides: Sequence[int], names: Sequence[str]) -> Offset:
     pairs = zip(strides, names, strict=True)
     return Offset(tuple(Multiple(stride, Name(name)) for stride, name in pairs if stride))
 
-# --- A task's vector instruction: its configuration, and its calls ------------------------------
+# --- Configuration and calls of a vector instruction ----------------------------------------------
 #
 # Paper    V Sec. 5
 
@@ -555,9 +556,9 @@ def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
 def configuration(
     name: str, model: ProgramModel, naming: IdentifierNaming, context: isl.Set
 ) -> Block:
-    """Return what configures a task's vector instructions in main.
+    """Return the configuration of a task's vector instructions in main.
 
-    One for each size that occurs on a PE; empty where it is configured before each call.
+    There is one for each size that occurs on a PE; none where it is configured before each call.
     """
     decision = model.simd[name]
     if is_configured_at_call(decision):
@@ -597,7 +598,7 @@ def _several(decision: Decision) -> list[tuple[int, int | str]]:
     """Return how many sizes are enumerated, and the least of them, per dimension."""
     return list(zip(decision.several, decision.least, strict=True))
 
-# --- What a task does on its PE: one vector instruction, or the loops that isl generates --------
+# --- Loops of a task ------------------------------------------------------------------------------
 #
 # Paper    V Sec. 5
 

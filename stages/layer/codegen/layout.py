@@ -1,4 +1,4 @@
-"""Layout.yaml, queues, needs."""
+"""Layout of the fabric, and queues and ids of tasks that programs need."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
-# --- The queues of a PE: which each colour gets that it takes, or sends on, and how much that holds
+# --- Queues of a PE -------------------------------------------------------------------------------
 #
-# Colours that no PE of a role takes both share a queue. Those of the widest wavelets get the queues
-# that hold most, the first ones before others; the numbers of queues differ both ways, if they can:
-# on WSE-2 queues of one number share a thread. Where tasks that react take the ids of their colours
-# (`data_tasks` of a profile), these need none, but for FIFOs.
+# Colours that no PE of a role takes both share a queue. Colours of the widest wavelets get the
+# queues that hold most, the first colours before others. The numbers of queues differ both ways, if
+# they can: on WSE-2 queues of one number share a thread. Where tasks that react take the ids of
+# their colours (`data_tasks` of a profile), these colours need no queue, but for FIFOs.
 
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2
@@ -172,9 +172,9 @@ def _list_words(graph: TaskGraph) -> Iterator[tuple[str, int]]:
 def _words(graph: TaskGraph, tensor: str) -> int:
     return -(-BYTES[graph.tensors[tensor].type] // 2)
 
-# --- The layout of the fabric: roles, memory, colours, and where tensors enter and leave --------
+# --- Layout of the fabric -------------------------------------------------------------------------
 #
-# This is what the simulated machine is told of a layer, in build/layout.yaml.
+# It is what the simulated machine is told of a layer, in build/layout.yaml.
 
 def make_layout(model: Model, programs: Sequence[RoleProgram]) -> FabricLayout:
     """Return the layout."""
@@ -396,7 +396,9 @@ def _leaving(
         outer=None if stream.sequences is None else stream.sequences.outer,
     )
 
-# --- What programs need of a machine besides memory: queues, and ids of tasks -------------------
+# --- Needs of programs besides memory -------------------------------------------------------------
+#
+# These are queues, and ids of tasks.
 
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
@@ -440,7 +442,7 @@ def _list_activated(program: RoleProgram) -> Iterator[str]:
 def explain_queues(
     error: TooFewQueuesError, profile: Profile, mapping: LayerMapping
 ) -> UserError:
-    """Return the error that says which colours want queues, and where."""
+    """Return the error that names the colours that want queues, and the PEs."""
     wanted: Sequence[str] = error.colours
     return UserError(
         f"{error.pe} {WORDS[error.figure]} {len(wanted)} colours, {profile.name} has "

@@ -46,10 +46,12 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.skewing.elements import Lair
 
-# --- What the stages before wrote, in the forms in which programs need it -----------------------
+# --- Model of a layer's texts ---------------------------------------------------------------------
+#
+# It has what the stages before wrote, in the forms in which programs need it.
 
 MOST_OPERATIONS = 500_000
-"""How much isl may work to find one convex piece."""
+"""Operations that isl may spend on finding one convex piece."""
 
 Kind = typing.TypeVar("Kind")
 Taking = typing.TypeVar("Taking", bound=ReceiveTask | Operate | StoreTask | React)
@@ -222,20 +224,20 @@ def holds(condition: isl.Set, context: isl.Set) -> Value | None:
     """Return a condition as a value; None if it always holds in the context."""
     return express_condition(condition, context)
 
-# --- What the texts of stages bring into programs: names, numbers, and what isl or LAIR reads ---
+# --- Texts of stages that become programs ---------------------------------------------------------
 #
-# A text may be edited and kept, or come with a folder of somebody else. Nothing of it is spelled in
-# C but names and numbers; isl and LAIR read the rest, and refuse what is neither.
+# A text may be edited and kept, or come with a folder of somebody else. Only names and numbers of
+# it are spelled in C. isl and LAIR read the rest, and refuse what is neither.
 
 WORD = re.compile(r"-?[\w.]*", re.ASCII)
 PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)
-"""What calls nothing and ends nothing, wherever it is spelled."""
+"""Text that calls nothing and ends nothing, wherever it is spelled."""
 PROSE = {"why", "whole", "otherwise", "not possible"}
-"""Keys of what is written for people."""
+"""Keys of texts for people."""
 READ = {"expression"}
-"""Keys of what LAIR reads."""
+"""Keys of texts that LAIR reads."""
 SPELLED = {"operation", "local", "element", "type", "number"}
-"""Keys of what is spelled in C as it stands."""
+"""Keys of texts that are spelled in C as they stand."""
 
 
 def check_words(source: Source) -> None:
@@ -262,7 +264,7 @@ def _wrong(data: object, key: str) -> str | None:
     is_harmless = PLAIN.fullmatch(data) or data.startswith(("{", "["))
     return None if is_harmless and key not in SPELLED else data
 
-# --- How many elements of a stream a PE keeps at most -------------------------------------------
+# --- Most elements of a stream on a PE ------------------------------------------------------------
 #
 # Source   design, The machine: an instruction with a fabric operand is queued
 

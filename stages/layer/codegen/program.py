@@ -118,7 +118,7 @@ class RoleProgram:
 
     @property
     def data(self) -> int:
-        """How many bytes the arrays take."""
+        """The number of bytes that the arrays take."""
         return find_end(self.locals)
 
     def configure(self, name: str, comment: str) -> None:

@@ -1,4 +1,4 @@
-"""The programs of a layer, and whether they fit."""
+"""Roles of PEs: their programs, and the layout on which these run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lairmake.stages.mapping import layer_yaml
     from lairmake.stages.poly.text import Objects
 
-# --- The programs of a layer, one for each role of a PE, from what its stages wrote -------------
+# --- Programs of a layer by role ------------------------------------------------------------------
 
 OBJECTS = (
     "lair.isl",
@@ -50,7 +50,7 @@ OBJECTS = (
     "compressions.isl",
     "memory.isl",
 )
-"""The isl texts that a model is made of."""
+"""The isl texts from which a model is made."""
 
 
 def make_model(
@@ -79,7 +79,7 @@ def make_model(
 
 
 def make_programs(model: Model, profile: Profile, vectors: bool) -> list[RoleProgram]:
-    """Return the programs of computing PEs and of adapters, what they keep at its addresses."""
+    """Return the programs of computing PEs and of adapters, with addresses of what they keep."""
     adapters = make_adapter_programs(model, profile, vectors)
     return [compute_program(model, profile, vectors), *adapters]
 

@@ -1,4 +1,4 @@
-"""Its streams and transfers."""
+"""Streams of a PE program, and the instructions that transfer them."""
 
 from __future__ import annotations
 
@@ -58,14 +58,15 @@ from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 from lairmake.stages.poly.functions import find_index_constants
 
-# --- A stream's instruction: its configuration, and the memory that it reads or writes ----------
+# --- Transfers of streams -------------------------------------------------------------------------
 #
-# It moves elements between the fabric and memory at once if their addresses are linear in their
-# order; else it moves them to or from consecutive memory, and loops do the rest.
+# The instruction of a stream moves elements between the fabric and memory at once if their
+# addresses are linear in their order; else it moves them to or from consecutive memory, and loops
+# do the rest.
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)
-"""Which operands of an instruction are on the fabric, the others in memory: of one that takes what
-comes, that sends what a PE has, or that adds it to what comes."""
+"""For each operand of an instruction whether it is on the fabric, else it is in memory: of one that
+takes what comes, of one that sends what a PE has, of one that adds that to what comes."""
 OUT, IN = Name("out"), Name("in")
 COUNT = Name("n")
 COUNTER = Declare("n", "int", Number(0), fixed=False)
@@ -106,11 +107,11 @@ class Transfer:
         program.hold(program.naming.of(task), "vector")
 
     def taken(self, element: Value) -> StatementNode:
-        """Return that an element gets the next one of consecutive memory."""
+        """Return the statement that gives an element the next one of consecutive memory."""
         return Assign(element, Element(self.place, (Next(COUNT),)))
 
     def put(self, element: Value) -> StatementNode:
-        """Return that the next one of consecutive memory gets an element."""
+        """Return the statement that gives the next one of consecutive memory an element."""
         return Assign(Element(self.place, (Next(COUNT),)), element)
 
     def where(self, block: Block) -> Value:
@@ -167,13 +168,12 @@ class Transfer:
         )
         return (count,)
 
-# --- Streams of a PE program: sequences counted, elements received and sent in order ------------
+# --- Sequences and dense streams ------------------------------------------------------------------
 #
-# A stream moves elements between the fabric and memory with one instruction if their addresses are
-# linear in their order; else it moves them to or from consecutive memory, and loops do the rest.
+# Sequences are counted; elements are received and sent in order.
 
 ROOM = 1024
-"""How many wavelets of a stream may wait in the memory of a PE."""
+"""The most wavelets of a stream that may wait in the memory of a PE."""
 
 
 def declare_outer_indices(program: RoleProgram, name: str, outer: Box) -> dict[str, Value]:
@@ -359,7 +359,7 @@ def add_sum(
 
 
 def flush(program: RoleProgram, block: Block, name: str, then: str, pes: isl.Set) -> None:
-    """Append what activates a task when all that was sent on `out` before has left from some PEs.
+    """Append an activation of a task when all sent on `out` before has left from some PEs.
 
     That is an instruction without elements, which comes after the others of its colour.
     """
@@ -401,7 +401,9 @@ def _but_last(colour: Value, is_last: Value | None, out: Value) -> Value:
     # parity the last but one listens to the PE behind it.
     return colour if is_last is None else Choice(Group(is_last), colour, Group(out))
 
-# --- What a task does that runs at once: with vector instructions, or with loops ----------------
+# --- Tasks that run at once -----------------------------------------------------------------------
+#
+# They run with vector instructions, or with loops.
 #
 # Paper    V Sec. 5
 

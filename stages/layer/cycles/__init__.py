@@ -1,1 +1,1 @@
-"""A lower bound on the cycles of a layer."""
+"""Cycles of a layer: a lower bound, predictions, and costs of tasks."""

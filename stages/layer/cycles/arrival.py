@@ -1,4 +1,4 @@
-"""In which cycle, at the earliest, wavelets reach PEs and ports, whatever the programs are."""
+"""Earliest cycles in which wavelets reach PEs and ports, whatever the programs are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.functions import bind_set
 
 MOST_POINTS = 1 << 22
-"""How many pairs of a place and an element are looked at; of more places some stand for all."""
+"""The most pairs of a place and an element that are looked at; of more places some stand for all.
+"""
 
 NEVER = -(1 << 40)
 """The cycle of what does not happen."""
@@ -121,8 +122,8 @@ def left(
 def one_by_one(cycles: Ints, profile: Profile) -> Ints:
     """Return when the last of the wavelets [place, wavelet] has passed each place, over a link.
 
-    One passes in a cycle, or as many as a link carries, none before its own: the cycle of each, and
-    how many are not earlier.
+    In a cycle one passes, or as many as a link carries, and none before its own cycle: so to the
+    cycle of each wavelet come as many as are not earlier.
     """
     latest_first = -np.sort(-cycles, axis=1)
     after = np.arange(cycles.shape[1]) // find_at_once(profile)

@@ -1,4 +1,4 @@
-"""The lower bound."""
+"""The lower bound on the cycles of a layer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.poly.integers import find_pivot_rows, hermite
 
-# --- The fewest cycles that an instance of a statement takes, on any PE -------------------------
+# --- Fewest cycles of an instance -----------------------------------------------------------------
 
 VECTOR_CALLS = {"max": "MAX", "min": "MIN", "relu": "MAX", "abs": "MAX"}
 """Functions that vector instructions compute; others are scalar operations."""
@@ -100,7 +100,7 @@ def _counted(statement: Statement, costs: _Costs) -> Fraction:
 def most_alike(statement: Statement, part: Expr) -> int:
     """Return for how many instances, at most, a part of the expression has one value.
 
-    The iterators of which it has independent multiples, the longest ones, tell its values apart.
+    Its values differ by the iterators of which it has independent multiples, the longest ones.
     """
     iterators = sorted(zip(statement.sizes, statement.iterators, strict=True), reverse=True)
     rows = [row for access in walk(part) if isinstance(access, AccessSyntax) for row in access.rows]
@@ -126,11 +126,11 @@ def _parts_of(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
     found = {each: own for part in parts for each, own in _parts_of(part, costs).items()}
     return found | {expr: own}
 
-# --- A lower bound on the cycles of a layer: for its placement, its arrivals and its data -------
+# --- Lower bound of a layer -----------------------------------------------------------------------
 #
-# Every port, and every PE, sends and takes one wavelet a cycle at most; a wavelet takes its way
-# through the fabric; an operation takes a lane for a cycle. What follows for a port, or a PE, alone
-# holds for all programs.
+# It is for the placement, the arrivals and the data of a layer. Every port, and every PE, sends and
+# takes one wavelet a cycle at most; a wavelet takes its way through the fabric; an operation takes
+# a lane for a cycle. What follows for a port, or a PE, alone holds for all programs.
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]
 

@@ -1,4 +1,4 @@
-"""Which elements that arrive each PE takes, and which ones what leaves must wait for.
+"""Needs of PEs and of departures: the elements of arrivals that each takes, or waits for.
 
 Paper    V Sec. 4.2: streams; goes beyond it
 """
@@ -29,18 +29,18 @@ LANES = {
 
 
 MOST_OPERATIONS = 100_000
-"""How many operations isl may spend on finding what an output needs last."""
+"""Operations that isl may spend on finding what an output needs last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededDeparture:
-    """What leaves: `stream` is what layout.yaml says of it.
+    """A departure: `stream` is its entry in layout.yaml.
 
-    `latest` is { [[PE' -> index'] -> PE] -> index }, by arrival: the last element, among those that
-    come from PE, that the one leaving to PE' with index' depends on. `sent` is { PE -> [PE' ->
-    index'] }: a PE computes that element, or adds to it. `helps` is { PE -> PE' }: what a PE
-    computes matters, at first or second hand, to what leaves there. What is empty is left out.
-    `once` says that no element leaves at two places.
+    `latest` is { [[PE' -> index'] -> PE] -> index }, by arrival: of the elements that come from PE,
+    the last one on which the one leaving to PE' with index' depends. `sent` is
+    { PE -> [PE' -> index'] }: a PE computes that element, or adds to it. `helps` is { PE -> PE' }:
+    results of a PE matter, at first or second hand, to what leaves there. What is empty is left
+    out. `once` says that no element leaves at two places.
     """
 
     stream: PortExit
@@ -52,13 +52,13 @@ class NeededDeparture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeNeeds:
-    """What has to happen on the machine, whatever the programs are.
+    """The work that has to happen on the machine, whatever the programs are.
 
     Only instances count that matter to something that leaves; all where nothing does. `taken` is
-    { PE -> [PE' -> index] }, by arrival: what they read on PE of that which enters from PE'.
-    `counted` are the statements of which they are all instances, and in how many invocations they
-    are, those that only later invocations need included; `waits` says that none of those that this
-    one needs can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
+    { PE -> [PE' -> index] }, by arrival: what these read on PE of that which enters from PE'.
+    `counted` has the statements all of whose instances count, and in how many invocations they do,
+    those that only later invocations need included. `waits` says that no instance that this
+    invocation needs can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
     """
 
     arrivals: Mapping[str, PortEntry]

@@ -1,4 +1,4 @@
-"""A layer in closed form."""
+"""Prediction of what a layer takes, in closed form."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ from lairmake.stages.poly.expression import Name
 from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.text import Objects
 
-# --- What the loops take that bring elements into the order of a stream, or out of it -----------
+# --- Loops that bring streams into order ----------------------------------------------------------
 #
-# Programs have them where addresses of elements are not linear in that order. Each is charged for
-# what would be written, on PEs that stand for all that run it.
+# They bring elements into the order of a stream, or out of it. Programs have them where addresses
+# of elements are not linear in that order. Each is charged for what would be written, on PEs that
+# stand for all that run it.
 #
 # Source   stages/layer/codegen/streams.py, which writes them
 
@@ -58,7 +59,7 @@ def find_ordering(
 ) -> Mapping[PE, int]:
     """Return the cycles of the loops of a stream in an invocation, on some PEs and the task's own.
 
-    What moves an element is no operation besides those that find it.
+    To move an element is no operation besides those that find it.
     """
     block, known = Block(), work.known(task)
     transfer_loops(block, task, work, new_naming(), lambda e: Assign(e, Name("n")))
@@ -73,11 +74,11 @@ def _at(pe: PE) -> isl.Set:
     x, y = pe
     return isl.Set(f"[PE_X, PE_Y] -> {{ : PE_X = {x} and PE_Y = {y} }}")
 
-# --- Predict what a layer takes, in closed form, from what the stages `place` to `simd` have
-# written
+# --- Prediction from what stages wrote ------------------------------------------------------------
 #
-# Nothing is run: the times of streams, statements and departures follow from each other on a few
-# PEs, given how much each of these has to do. The time that takes does not depend on sizes.
+# The stages are those from `place` to `simd`. Nothing is run: the times of streams, statements and
+# departures follow from each other on a few PEs, given how much each of these has to do. Predicting
+# takes a time that does not depend on sizes.
 #
 # Paper    V Sec. 4.2, 5; design, Placement by search
 
@@ -108,7 +109,7 @@ class WrittenTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What is expected: cycles, bytes of what the fullest PE keeps, and PEs that compute.
+    """A prediction: cycles, bytes of what the fullest PE keeps, and PEs that compute.
 
     Of the `cycles`, the PE that is busy longest waits for streams that `arrive`, `computes`, and
     waits for what is `fed_back`; and then the last elements `leave`.

@@ -1,4 +1,4 @@
-"""Cycles of a task from its code."""
+"""Cycles of a task, from the code that would be written."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from lairmake.stages.poly.functions import (
 )
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
-# --- What a task costs in cycles: as a vector instruction, and as loops -------------------------
+# --- Costs of a task ------------------------------------------------------------------------------
 #
-# That is the charge of what would be written, on one PE with the largest sizes, for all
-# elements of a stream: calls x (selection, addresses and start-up + elements / lanes), and the
-# configuration, which is once for all invocations.
+# A task runs as a vector instruction, or as loops. It is charged for what would be written, on one
+# PE with the largest sizes, for all elements of a stream: calls x (selection, addresses and
+# start-up + elements / lanes), and the configuration, which is once for all invocations.
 
 MOST_OPERATIONS = 500_000
-"""How much isl may work to find the busiest PE, in its own unit: half a second."""
+"""Operations that isl may spend on finding the busiest PE: half a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +84,12 @@ class Charged:
 
     @cached_property
     def known(self) -> int:
-        """How often the task is invoked."""
+        """The number of invocations of the task."""
         return count(self.charge.here)
 
     @cached_property
     def calls(self) -> int:
-        """How often there are instances then."""
+        """The number of invocations in which there are instances."""
         return count(self.situation.elements.params().intersect(self.charge.here))
 
     def loops(self) -> int:
@@ -103,7 +103,7 @@ class Charged:
     def vector(self, candidate: VectorCandidate, steps: Sequence[VectorStep]) -> int:
         """Return the cycles of the vector instructions of a statement.
 
-        Of rows of several sizes those on a PE where they are no box, if these are more.
+        Of rows of several sizes, those on a PE where instances are no box count, if they are more.
         """
         cycles = self._vector(candidate, steps)
         in_rows = candidate.outer is not None and candidate.each_call
@@ -252,10 +252,11 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
         box = box if k in dimensions else box.project_out(isl.dim_type.set, k, 1)
     return box
 
-# --- How long vector instructions wait for banks of memory, by strides and by where tensors lie
+# --- Waits for banks of memory --------------------------------------------------------------------
 #
-# Where operands start in a bank that depends on a loop or on the PE, the mean is expected, of those
-# banks in which elements of their types begin.
+# Vector instructions wait by strides, and by where tensors lie. Where operands start in a bank that
+# depends on a loop or on the PE, the mean is expected, of those banks in which elements of their
+# types begin.
 #
 # Source   stages/fabric/rate.c, which charges what happens
 

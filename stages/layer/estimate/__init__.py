@@ -1,1 +1,1 @@
-"""What programs cost in cycles: exactly, from blocks of code, and guessed before there are any."""
+"""Estimates of cycles: facts about a layer, guesses before there is code, and a timeline of PEs."""

@@ -27,22 +27,22 @@ from lairmake.stages.poly.functions import PE_NAMES, find_index_constants, proje
 
 PARAM = isl.dim_type.param
 
-# --- How much there is to do on some PEs of a layer: those at corners and in the middle of tasks
+# --- Work on PEs that stand for all ---------------------------------------------------------------
 #
-# They stand for all of them: where tasks run on boxes of PEs, the busiest one is at a corner of
-# one, or as busy as those in its middle.
+# They are PEs at corners and in the middle of tasks: where tasks run on boxes of PEs, the busiest
+# PE is at a corner of one, or as busy as those in its middle.
 
 PE = tuple[int, int]
 
 MOST_PLACES = 12
-"""So many PEs are looked at."""
+"""The most PEs that are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """What a PE has of a task: how often it is invoked, with instances, and how many there are.
+    """The work of a task on a PE: how often it is invoked, how often with instances, and how many.
 
-    `box` is how many the box around them has.
+    `box` is how many instances the box around them has.
     """
 
     invoked: int
@@ -118,7 +118,7 @@ def find_widths(pes: isl.Set) -> tuple[int, int]:
     (left, right), (top, bottom) = bounding_box(pes)
     return right - left + 1, bottom - top + 1
 
-# --- What is known of a layer, and how much of each task some of its PEs have -------------------
+# --- Facts about a layer, and amounts of tasks ----------------------------------------------------
 
 AXIS = {"N": 1, "S": 1, "W": 0, "E": 0}
 """The coordinate of PEs that goes away from a side."""
@@ -159,8 +159,8 @@ class Facts:
 def find_cost(facts: Facts, task: str, pe: PE) -> float:
     """Return the cycles of all that a PE has of a task that computes.
 
-    Its costs are those of the first PE with the largest box of instances, and the most of these:
-    `task.busiest`.
+    The costs of a task are those of the first PE with the largest box of instances, and the most of
+    these: `task.busiest`.
     """
     own, every = facts.amounts[task][pe], facts.amounts[task]
     most = every[min(every, key=lambda each: (-every[each].box, -every[each].instances, each))]

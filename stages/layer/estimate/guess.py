@@ -1,4 +1,4 @@
-"""Closed forms before there is code."""
+"""Closed forms of costs before there is code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement
     from lairmake.stages.machine.profile import Profile
 
-# --- What streams and tasks take, in cycles: closed forms of the figures of a profile -----------
+# --- Costs of streams and tasks -------------------------------------------------------------------
 #
-# They are what predictions are made of, before and after there is code. A task starts after a
-# dispatch, and nothing else runs on its PE; where streams and tasks share a datapath, each element
-# that a stream moves there puts the running task off by a cycle, but not while it is dispatched.
+# Predictions are made of these closed forms of the figures of a profile, before and after there is
+# code. A task starts after a dispatch, and nothing else runs on its PE. Where streams and tasks
+# share a datapath, each element that a stream moves there puts the running task off by a cycle, but
+# not while it is dispatched.
 #
 # Source   stages/fabric/pe.c and stream.c, which charge these
 
@@ -31,17 +32,17 @@ ON_ARRIVAL = 1
 """Scalar operations of a task that takes a whole stream, or runs a statement."""
 
 SEQUENCE = 2
-"""Those that count a sequence of a sparse stream, for each outer index: `streams.add_odometer`
-charges all of them at once."""
+"""Scalar operations that count a sequence of a sparse stream, for each outer index:
+`streams.add_odometer` charges all of them at once."""
 
 STORED = 4
-"""Scalar operations and addresses that keep a sparse element: `taking._write_reaction`."""
+"""Scalar operations and addresses that keep a sparse element: `compute._write_reaction`."""
 
 ROW = 4
-"""Scalar operations between a row that PEs send in turn and the next: `gathering.Gather.write`."""
+"""Scalar operations between a row that PEs send in turn and the next: `GatherProgram.write`."""
 
 RELAYED = 3
-"""Scalar operations that send on an element with another index: `spreading._write_relay`."""
+"""Scalar operations that send on an element with another index: `adapter._write_relay`."""
 
 # Those of SumProgram.pack, and of what it calls, in codegen/departures.py.
 PACKED = 5, 2, 2
@@ -54,12 +55,12 @@ def find_travel(profile: Profile, hops: int) -> int:
 
 
 def find_relay(profile: Profile, places: int) -> int:
-    """Return the cycles in which an element passes so many PEs that each send on what they take."""
+    """Return the cycles of an element on its way past so many PEs, each of which sends it on."""
     return places * find_travel(profile, 1)
 
 
 def count_most(elements: float, density: float, groups: int) -> float:
-    """Return how many of the elements are not zero in the fullest of some groups, expected.
+    """Return how many elements are expected to be not zero in the fullest of some groups.
 
     Each is not zero with a probability; the largest of normal variables is that of Blom, 1958.
     """
@@ -89,9 +90,9 @@ def _find_begun(profile: Profile, *, waits: bool) -> int:
 
 
 def find_taken(profile: Profile, own: float, together: Collection[float]) -> float:
-    """Return in how many cycles a PE takes a stream of `own` elements, of all that it takes.
+    """Return the cycles in which a PE takes a stream of `own` elements, of the streams `together`.
 
-    They take turns where there is one datapath.
+    Streams take turns where there is one datapath.
     """
     return sum(min(own, each) for each in together) if profile.shared_datapath else own
 
@@ -129,7 +130,7 @@ def find_packed(profile: Profile, elements: float, density: float) -> float:
     begun = profile.dispatch + profile.configuration + profile.vector_start_up
     return begun + elements * each + some * (more * profile.scalar + 1) + scalars * profile.scalar
 
-# --- What steps, statements and sends are guessed to cost, in cycles, before there is code for them
+# --- Guesses for steps, statements and sends ------------------------------------------------------
 #
 # Each count of operations says which function writes the code that is charged for them.
 
@@ -139,10 +140,10 @@ def find_packed(profile: Profile, elements: float, density: float) -> float:
 # one is too great, cuts have fewer and larger chunks, or less leaves early. Of the modules,
 # `in_chunks` is codegen/chunks.py now, and `sent_early` codegen/departures.py.
 TAKE = 2
-"""Scalar operations of the task that takes a chunk: `in_chunks._write_chunk`."""
+"""Scalar operations of the task that takes a chunk: `chunks._write_chunk`."""
 
 DIGITS = 2
-"""Those that find one more symbolic constant of a chunk from its number: `in_chunks._given`."""
+"""Those that find one more symbolic constant of a chunk from its number: `chunks._given`."""
 
 GUARDS = 3
 """Those of a guard, for one more symbolic constant: `instruction.add_vector_call`, roughly."""
@@ -154,16 +155,16 @@ UNEVEN = 5
 """Those that find a size where the last step is smaller: `instruction.find_sizes_at_run_time`."""
 
 ROLL = 4
-"""Those of receiving a part of a ring where another one was used: `in_chunks._write_next`."""
+"""Those of receiving a part of a ring where another one was used: `chunks._write_next`."""
 
 LEAVE = 6
-"""Those of sending the results of a step, and of what follows then: `in_chunks._write_left`."""
+"""Those of sending the results of a step, and of what follows then: `chunks._write_left`."""
 
 TAKE_AND_STEP = 5
 """Those of taking a chunk and running a step, roughly."""
 
 SIZE = 4
-"""Those that find the size of a send before it, roughly: `sent_early.EarlySends._sizes`."""
+"""Those that find the size of a send before it, roughly: `departures.EarlySends._sizes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,15 +191,15 @@ class Taken:
 
     @property
     def arriving(self) -> int:
-        """How many elements arrive."""
+        """The number of elements that arrive."""
         return self.others + self.together * self.elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """How streams are cut: into so many parts of `size`, numbered along `dimensions`.
+    """The parts into which streams are cut: their number and `size`, numbered along `dimensions`.
 
-    `uneven` says whether the last one is smaller, `rolling` whether they lie in a ring.
+    `uneven` says whether the last part is smaller, `rolling` whether parts lie in a ring.
     """
 
     number: int
@@ -233,14 +234,14 @@ def guess_whole(profile: Profile, taken: Taken) -> int:
 def guess_operated(profile: Profile, elements: int, results: int, *, kept: bool) -> int:
     """Return the cycles where an instruction takes elements as they come, and results leave then.
 
-    What is not `kept` leaves as it is computed.
+    Results that are not `kept` leave as they are computed.
     """
     found = profile.vector_start_up + elements
     return found + profile.dispatch + _leave(profile, results) if kept else found
 
 
 def guess_in_parts(profile: Profile, taken: Taken, parts: Parts) -> int:
-    """Return the cycles where they run in steps, up to the end of the last part's results."""
+    """Return the cycles where statements run in steps, up to the end of the last part's results."""
     together, work = taken.together, taken.work
     calls = sum(w.call for w in work) + _scalars(taken, parts) * profile.scalar
     results = sum(w.results for w in work)
@@ -273,7 +274,7 @@ def _scalars(taken: Taken, parts: Parts) -> int:
 
 
 def guess_send(profile: Profile, *, alone: bool, varies: bool) -> int:
-    """Return what it costs to send after a step, what `varies` in size, perhaps.
+    """Return the cycles of a send after a step, of a size that `varies`, perhaps.
 
     A PE that is not `alone` on its lane tests whether it is the first one.
     """

@@ -61,12 +61,14 @@ from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest_value
 
-# --- How long what leaves takes, from its PEs to the ports --------------------------------------
+# --- Times of departures --------------------------------------------------------------------------
+#
+# They leave their PEs for the ports.
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
     """Return the cycles that a PE spends on what leaves of a tensor while its statement runs.
 
-    What the last step sends, if all leaves so, leaves afterwards.
+    If all leaves so, the last step's part is left out: it leaves afterwards.
     """
     found = 0.0
     for name, departure in facts.graph.departures.items():
@@ -182,7 +184,7 @@ def _pack(facts: Facts, name: str) -> float:
     elements = max((each.instances / max(1, each.invoked) for each in packed), default=0.0)
     return sequences * find_packed(profile, elements, facts.density)
 
-# --- When what arrives is there, and what reactions to sparse elements take ---------------------
+# --- Times of arrivals, and sparse reactions ------------------------------------------------------
 
 def find_first(facts: Facts, name: str, pe: PE) -> float:
     """Return when the first element of an arrival from a port may be at a PE."""
@@ -324,7 +326,7 @@ def find_back(facts: Facts, name: str) -> float:
         found += sent[name] + find_order(facts, f"spread_{name}")
     return found
 
-# --- When what happens on some PEs of a layer: arrivals, statements, departures, in their order
+# --- Timeline of some PEs -------------------------------------------------------------------------
 #
 #     restart -> arrivals -> statements, in steps or as a whole -> departures -> fed back -> ...
 #
@@ -348,9 +350,9 @@ class TimelineTimes:
 class Timeline:
     """The times of some PEs: `free` is when each has done what was noted so far.
 
-    `owed` is what it does besides until it is free, or while it waits: elements that streams take
-    the datapath for, tasks that end streams. `ordered` are those of its cycles in which
-    departures are brought into order that have left since its last statement.
+    `owed` are cycles of further work until a PE is free, or while it waits: elements that streams
+    take the datapath for, tasks that end streams. `ordered` are its cycles that brought those
+    departures into order that have left since its last statement.
     """
 
     def __init__(self, facts: Facts) -> None:

@@ -1,1 +1,1 @@
-"""The memory of a PE: what lies in it, from when to when, and where."""
+"""Memory of a PE: its arrays, the events between which they are needed, and their addresses."""

@@ -1,8 +1,8 @@
-"""Where the arrays of each role lie, and from when to when they are needed.
+"""Addresses of the arrays of each role, and events between which arrays are needed.
 
-They share memory where that costs nothing: each where no instruction waits more for a bank. If a
-layer does not fit into the memory of a PE, sums get their first value only when they are computed,
-not at the start of the invocation; if need be, arrays lie wherever there is room, large ones first.
+Arrays share memory where that costs nothing: where no instruction waits more for a bank. If a layer
+does not fit into the memory of a PE, sums get their first value only when they are computed, not at
+the start of the invocation; if need be, arrays lie wherever there is room, large ones first.
 
 Paper    V Sec. 4.3
 """
@@ -47,7 +47,7 @@ class MemoryLayout:
 
     @property
     def end(self) -> int:
-        """How many bytes they take."""
+        """The number of bytes that they take."""
         return find_end(self.arrays, self.addresses)
 
 
@@ -120,9 +120,9 @@ def _share_all(arrays: Sequence[ProgramArray], order: EventOrder) -> MemoryLayou
 
 
 def find_late_uses(work: ProgramModel, order: EventOrder) -> dict[str, frozenset[str] | None]:
-    """Return when tensors are used whose first value comes as late as it may.
+    """Return the events between which tensors are used whose first value comes as late as it may.
 
-    That is when the statement runs that computes it, at once, if nobody needs it before.
+    It comes when the statement runs that computes the tensor, at once, if nobody needs it before.
     """
     statements = {
         task.target: f"finish_{task.statement}"

@@ -1,4 +1,4 @@
-"""Arrays of programs: best fit, banks."""
+"""Arrays in the memory of programs: their uses, addresses and banks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from lairmake.stages.pe.names import IdentifierNames, IdentifierNaming
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- The arrays that programs keep in memory: local tensors, and what tasks need besides --------
+# --- Arrays that programs keep in memory ----------------------------------------------------------
 #
+# These are local tensors, and what tasks need besides.
 # Each is used from one event to another one of an invocation (events.py), or lasts:
 #
 # - a local tensor is used by the tasks that access it. What is there from the start lasts, and so
@@ -72,10 +73,10 @@ class Keeping:
 def find_uses(
     work: ProgramModel, side: str, late: Iterable[str] = ()
 ) -> dict[str, frozenset[str] | None]:
-    """Return, by local tensor, when tasks on a side use it, "" for computing PEs; None: it lasts.
+    """Return the uses of local tensors by tasks on a side, "" for computing PEs; None: it lasts.
 
-    The tensors that are `late` get their first value from the task that computes them, or just
-    before it.
+    Tensors that are `late` get their first value from the task that computes them, or just before
+    it.
     """
     graph, found = work.graph, dict[str, frozenset[str]]()
     skipped = {f"init_{tensor}" for tensor in late}
@@ -248,14 +249,14 @@ def _merge(arrays: Iterable[ProgramArray]) -> list[ProgramArray]:
             found[array.name] = replace(before, uses=before.uses | array.uses)
     return list(found.values())
 
-# --- Arrays that are used one after the other lie in the same memory ----------------------------
+# --- Arrays that share memory ---------------------------------------------------------------------
 #
 # Two arrays may share addresses if all uses of one come before all uses of the other, on every PE
 # of the role and in every invocation: what lasts from one invocation to the next shares nothing.
 #
-# An array lies in the smallest gap between those that are needed when it is, or behind these; where
-# it would lie without sharing modulo the banks of the memory, so that no instruction waits for
-# others than it would then.
+# An array lies in the smallest gap between those that are needed when it is, or behind these. It
+# lies modulo the banks of the memory where it would lie without sharing, so that no instruction
+# waits for others than it would then.
 #
 # Paper    V Sec. 4.3, which gives each local tensor memory of its own
 
@@ -332,14 +333,15 @@ def _gaps(busy: Collection[Interval], end: int) -> list[Interval]:
         low = max(low, stop)
     return [*found, (low, end)] if low < end else found
 
-# --- Arrays a few bytes further on, so that two reads of an instruction meet in no bank ---------
+# --- Arrays spread over banks of memory -----------------------------------------------------------
 #
-# Where operands start in a bank that depends on the PE or on a loop, nothing is known of them.
+# Arrays lie a few bytes further on, so that two reads of an instruction meet in no bank. Where
+# operands start in a bank that depends on the PE or on a loop, nothing is known of them.
 #
 # Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
 
 ALIGNED = 2
-"""Operands should begin at a multiple of so many words."""
+"""Words, at a multiple of which operands should begin."""
 
 MOST_ROUNDS = 4
 

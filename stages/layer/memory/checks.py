@@ -1,4 +1,4 @@
-"""Memory.isl edited; tasks inside their arrays."""
+"""Checks of an edited memory.isl, and of tasks that stay inside their arrays."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 
 PARAM = isl.dim_type.param
 
-# --- Whether memory.isl, which people may edit, still says where the arrays of PEs may lie ------
+# --- Addresses in memory.isl, checked -------------------------------------------------------------
 #
-# What an instruction of one array writes must not be what another one still needs: two arrays lie
-# at one address only if all uses of one come before those of the other, whatever `lifetime` says.
+# People may edit memory.isl. What an instruction of one array writes must not be what another one
+# still needs: two arrays lie at one address only if all uses of one come before those of the other,
+# whatever `lifetime` says.
 #
 # Paper    V Sec. 4.3
 
@@ -144,14 +145,15 @@ def _list_shared(
         if not may_share(named[one], named[other], order):
             yield f"{one} and {other} lie in one place, and are needed at a time", "address"
 
-# --- Whether tasks stay inside of their arrays: what is a loop in C does so unseen by the fabric
+# --- Tasks inside their arrays, checked -----------------------------------------------------------
 #
-# Which instances a task has, and where elements lie, stands in texts that people may edit.
+# Loops in C may leave an array, and the fabric does not see it. Which instances a task has, and
+# where elements lie, stands in texts that people may edit.
 #
 # Paper    V Sec. 4.3
 
 MOST_OPERATIONS = 5_000_000
-"""How much isl may work to find what a task accesses, in its own unit."""
+"""Operations that isl may spend on finding what a task accesses."""
 
 
 def check_inside(work: ProgramModel) -> None:

@@ -1,4 +1,4 @@
-"""What happens on a PE in an invocation, and what of it comes before what.
+"""Events of a PE in an invocation, and their order.
 
 An event has the name of a function of the PE's program:
 
@@ -30,12 +30,12 @@ from lairmake.stages.layer.texts.task_graph import Departure, ForKind, TaskGraph
 
 Edge = tuple[str, str]
 Span = tuple[str, str]
-"""The event with which something begins, and that with which it ends."""
+"""The events with which something begins and ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventOrder:
-    """By event, those that come later on every PE on which both happen."""
+    """For each event those that come later, on every PE on which both happen."""
 
     later: Mapping[str, frozenset[str]]
 
@@ -261,4 +261,5 @@ SPANS: ForKind[TaskGraph, Span] = ForKind(
     clear=_clear,
     gather=_gather,
 )
-"""From when to when a task uses memory, by its kind: its loops, or its instruction of a stream."""
+"""The events between which a task uses memory, by its kind: in loops, or in a stream's instruction.
+"""

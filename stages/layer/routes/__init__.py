@@ -1,1 +1,1 @@
-"""How tensors flow: from ports to the PEs that need them, back from those that compute them."""
+"""Flows of tensors: from ports to the PEs that need them, and back from those that compute them."""

@@ -1,4 +1,4 @@
-"""Borders for adapters."""
+"""Adaptation of a layer to its borders: adapters that spread or collect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ from lairmake.stages.poly.sides import (
 )
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
-# --- Which PEs of a target need and compute elements, and which of its borders are free ---------
+# --- Demand of PEs, and free borders --------------------------------------------------------------
+#
+# PEs of a target need and compute elements; borders without instances are free.
 #
 # Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
@@ -143,7 +145,9 @@ def peel(target: Rectangle, sides: Collection[str]) -> Rectangle:
         bottom=target.bottom - ("S" in sides),
     )
 
-# --- Borders peeled off the target for adapters, so that all data flows along rows or columns ---
+# --- Borders peeled off for adapters --------------------------------------------------------------
+#
+# All data flows along rows or along columns then.
 #
 # Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
 
@@ -296,7 +300,9 @@ def find_streams(tensor: str, side: str, adaptation: Adaptation) -> list[isl.Map
         )
     return parts
 
-# --- What the computing PEs see of a layer's arrivals and departures, once borders are peeled off
+# --- Arrivals and departures of computing PEs -----------------------------------------------------
+#
+# The borders are peeled off.
 #
 # Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
 
@@ -425,7 +431,7 @@ def _moved(orders: Mapping[str, isl.Map], move: isl.Map) -> isl.UnionMap:
         union = union.union(isl.UnionMap.from_map(relocate(order, move)))
     return union
 
-# --- Whether adapters find room on the borders, and sums a place: errors for users --------------
+# --- Errors where adapters or sums have no room ---------------------------------------------------
 #
 # Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 

@@ -56,15 +56,17 @@ from lairmake.stages.poly.sides import (
     turn,
 )
 
-# --- Whether PEs pass a stream on, or each gets a replica of its own: by what that pays ---------
+# --- Choice between passing on and replicas -------------------------------------------------------
+#
+# It goes by what pays, where routers do not copy:
 #
 #     passed on:  steps to the last PE + the time of one for all that comes
 #     replicas:   for each PE, that of what comes, or longer of what it takes
 #
-# Where routers do not copy. A step is what the skewed schedule lags by: two ramps and a hop, and of
-# what is sparse the start of a task, as each element that comes takes. What passing on saves is
-# what the port would send again, which waits for the PE that takes it. So it is along a border,
-# too, from which adapters send inwards.
+# A step is the lag of the skewed schedule: two ramps and a hop, and for sparse elements the start
+# of a task, as each element that comes takes. Passing on saves what the port would send again,
+# which waits for the PE that takes it. The same holds along a border, from which adapters send
+# inwards.
 #
 # Paper    M Sec. I, III.F
 # Source   docs/multicast.md, where this is measured
@@ -73,12 +75,12 @@ NAMES = {
     (True, True): "forwarded", (False, False): "replicas",
     (True, False): "replicas_then_forwarded", (False, True): "forwarded_then_replicas",
 }
-"""How a stream comes inwards, and along the border: is it passed on?"""
+"""Ways of a stream: is it passed on inwards, and is it passed on along the border?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineDemand:
-    """The most of one line: `pes` that want something of `elements` that come, and `taken` of one.
+    """The largest demand of one line: `pes` want some of the `elements` that come, `taken` at most.
     """
 
     pes: int
@@ -88,9 +90,9 @@ class LineDemand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrivalWay:
-    """How a stream comes: is it passed on `inwards`, and `along` the border, if it is spread?
+    """The way of a stream: is it passed on `inwards`, and `along` the border, if it is spread?
 
-    `cycles` has, by NAMES, how long each way was expected to take; nothing if there is one way.
+    `cycles` has, by NAMES, the expected cycles of each way; nothing if there is one way.
     """
 
     inwards: bool
@@ -167,16 +169,18 @@ def _of_line(line: LineDemand, passed: bool, sparse: bool, profile: Profile) -> 
 def _start(profile: Profile) -> int:
     return profile.dispatch + profile.vector_start_up + 3 * profile.scalar
 
-# --- Streams that PEs forward to each other, where the routers of a machine do not copy ---------
+# --- Streams that PEs forward to each other -------------------------------------------------------
+#
+# The routers of the machine do not copy.
 #
 #     forwarding: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
 #
 # Every stream of arrivals, and of what is fed back, has a line of PEs: stages/movement/border.py.
-# That no PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes
-# what comes, since nothing blocks a stream, nor a chunk, before its end, and so does each before
-# it, since it may forward; what a PE may not take yet keeps none of its other streams, nor its
-# tasks, from going on. What is fed back is taken once the PE has done its part of it, for which it
-# needs only what came before.
+# No PE waits for ever. Of the PEs in the earliest invocation, the last one of a line takes what
+# comes: nothing blocks a stream, nor a chunk, before its end. So does each PE before it, since it
+# may forward. An element that a PE may not take yet keeps none of its other streams, nor its tasks,
+# from going on. A stream that is fed back is taken once the PE has done its part of it, for which
+# the PE needs only what came before.
 #
 # With `skew: false` the replicas for one PE come after those for another: a PE takes all of its
 # own, of each stream, whatever has come of the others.
@@ -220,8 +224,9 @@ def describe_line(name: str, line: BorderLine, turned: isl.Map, first: int | Non
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
     return Forwarding(colours=(even, odd), enters=enters, parity=parity(along))
 
-# --- How a stream comes to the PEs that take it: routers copy it, PEs forward it, or each has its
-# own
+# --- Streams on their way to takers ---------------------------------------------------------------
+#
+# Routers copy a stream, PEs forward it, or each PE has a replica of its own.
 #
 # Paper    V Sec. 4.2
 
@@ -285,13 +290,13 @@ def _forwarded(
 
 
 def replicate(name: str, positions: tuple[Routes, ...], copied: Routes) -> Routed:
-    """Let each PE of a lane, or of a border, get a stream of its own."""
+    """Route a stream so that each PE of a lane, or of a border, gets a replica of its own."""
     routes = colour_routes(name, functools.reduce(isl.UnionMap.union, positions))
     each = dict(zip(name_positions(name), positions, strict=False))
     objects = {**routes.objects, **each, named(name, "copied"): copied}
     return replace(routes, objects=objects, copied={name: copied})
 
-# --- The arrivals of a tensor: the streams in which it enters on each side, and their routes ----
+# --- Arrivals of a tensor -------------------------------------------------------------------------
 #
 # Paper    V Sec. 4.2
 

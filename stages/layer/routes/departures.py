@@ -58,7 +58,7 @@ from lairmake.stages.skewing.statements import Scheduled, groups_in
 from lairmake.stages.skewing.timed import Factors, Timed, later
 from lairmake.stages.skewing.topology import ALONG, Topology
 
-# --- The departures of a tensor, the collections of their sums, and the routes of both ----------
+# --- Departures of a tensor, and collections ------------------------------------------------------
 #
 # Paper    V Sec. 4.2
 
@@ -243,17 +243,19 @@ def _in_turn(
     fits = found and count_instructions(found) + 2 <= count_free_threads(placed.profile, sparse)
     return found if fits else None
 
-# --- Which departures come one after the other, so that few streams wait at once on a PE --------
+# --- Departures one after the other ---------------------------------------------------------------
 #
-# While all its threads are taken a PE starts no task, and other PEs may wait for just that task: to
-# send their part of a sum, to take what comes back, to let lanes pass in turn, to spread what
-# arrives. So what may wait for other PEs must leave room for one more: a stream that is summed
-# on its way, or collected, and what comes back of one. The rest waits for ports only.
+# Few streams wait at once on a PE then. While all its threads are taken a PE starts no task, and
+# other PEs may wait for just that task: to send their part of a sum, to take what comes back, to
+# let lanes pass in turn, to spread what arrives. So the streams that may wait for other PEs must
+# leave room for one more: streams that are summed on their way, or collected, and what comes back
+# of one. The rest waits for ports only.
 #
-# If all of that leaves room, departures are sent as they are there. Else they are dealt out, in the
-# order of their statements, to as many chains as there is room for; of a chain one departure begins
-# on a PE when all that the PE does for those before it is done: its part is sent, and what it takes
-# of them is back. On adapters nothing begins before either: they neither collect nor hear it.
+# If all of these streams leave room, departures are sent as they are there. Else they are dealt
+# out, in the order of their statements, to as many chains as there is room for. Of a chain one
+# departure begins on a PE when all that the PE does for those before it is done: its part is sent,
+# and what it takes of them is back. On adapters nothing begins before either: they neither collect
+# nor hear it.
 #
 # Nothing comes to a stop by that. The statements have an order in which each comes after those that
 # define what it reads, at this PE or another, and those that read what lay where it writes; chains
@@ -276,7 +278,7 @@ COMPUTING = "a computing PE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepartureOrder:
-    """How departures wait: `most` streams at once on a computing PE, at most.
+    """The order of departures: `most` streams wait at once on a computing PE, at most.
 
     `waits` gives the departures, and the arrivals, that must be done on a PE before one begins.
     """
@@ -286,10 +288,10 @@ class DepartureOrder:
 
 
 def choose_waiting(streams: Streams, waits: Waits) -> DepartureOrder:
-    """Return how departures wait; none comes after others if all have room.
+    """Return the order of departures; none comes after others if all have room.
 
-    `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
-    departure alone leaves no room, and something is fed back.
+    `waits` are the statements for which one waits on its PE. Raises UserError if the streams that
+    wait for one departure alone leave no room, and something is fed back.
     """
     names = _in_order(streams, waits)
     places = _places(streams, names)
@@ -499,7 +501,9 @@ def _computing_pes(streams: Streams, name: str) -> isl.Set:
 def _takers(streams: Streams, arrival: str) -> isl.Set:
     return streams.routed.said.relation(arrival, "taken").range()
 
-# --- In which order PEs forward a stream: that of the schedule in which they lag behind each other
+# --- Order in which PEs forward a stream ----------------------------------------------------------
+#
+# It is that of the schedule in which they lag behind each other:
 #
 #     forwarding: {x: {order: {ff: "[t0 + y, t1 + x]"}}}
 #
@@ -513,10 +517,10 @@ def _takers(streams: Streams, arrival: str) -> isl.Set:
 
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
           "N": ("v < y", "x = u")}
-"""By the side to which PEs forward: when PE[u, v] lies farther than PE[x, y], and on its lane."""
+"""For each side to which PEs forward: PE[u, v] lies farther than PE[x, y], and is on its lane."""
 
 MOST_FOR_CHECK = 20_000_000
-"""What the check of a line may take in isl's own unit; some seconds."""
+"""Operations that isl may spend on the check of a line: some seconds."""
 
 APART = "no PE uses what another one uses"
 LONG = "isl needs long to tell"

@@ -1,4 +1,4 @@
-"""Results fed back, shared memory."""
+"""Feedback of results, and tensors that share memory."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from lairmake.stages.skewing.elements import (
 
 OUT = isl.dim_type.out
 
-# --- Results that are fed back: tensors needed on other PEs than the one that computes them -----
+# --- Results that are fed back --------------------------------------------------------------------
 #
-# Such a tensor T leaves, as an output would, and comes back as T_feedback, as an input would.
-# Straight, if every element is computed and needed on one row or column: there the last PE sends
-# all of it back. Else around: adapters of a border collect it, and those of the same border, or of
-# the next one, spread it.
+# Some tensors are needed on other PEs than the one that computes them. Such a tensor T leaves, as
+# an output would, and comes back as T_feedback, as an input would. It comes straight if every
+# element is computed and needed on one row or column: there the last PE sends all of it back. Else
+# it goes around: adapters of a border collect it, and those of the same border, or of the next one,
+# spread it.
 #
 # Paper    V Sec. 4.2, which has arrivals and departures
 
@@ -124,9 +125,9 @@ def choose_way(
 ) -> FeedbackWay:
     """Return the way of { T_feedback[e] -> PE } that compute it to those that need it.
 
-    Straight, to the side that is nearest to those that need it. Around, adapters need borders
-    without instances, which `is_free` tells of: these are taken, then sides on which an element
-    comes from, and goes to, one row or column.
+    The way is straight, to the side that is nearest to those that need it; or around, where
+    adapters need borders without instances, which `is_free` tells of. These are taken, then sides
+    on which an element comes from, and goes to, one row or column.
     """
     for sides in ("EW", "SN"):
         lane = _lane(sides[0], target)
@@ -226,23 +227,23 @@ def _reading(statement: Statement, names: Mapping[str, str]) -> Statement:
     reads = tuple(replace(a, tensor=names.get(a.tensor, a.tensor)) for a in statement.reads)
     return replace(statement, reads=reads, expr=rewrite(statement.expr, named))
 
-# --- Which tensors lie in one memory, and which statements wait for others because of it --------
+# --- Tensors in one memory, and waiting statements ------------------------------------------------
 #
 # Source   design, A layer folder: `next` takes "one memory if every read precedes the write"
 
 InPlace = dict[str, str]
-"""By tensor, the one in whose memory it lies."""
+"""For each tensor that lies in the memory of another one, that one."""
 
 
 def find_in_place(
     layer: Layer, needed: isl.UnionMap, computed: isl.UnionMap, apart: Collection[str]
 ) -> InPlace:
-    """Return the tensors that may take the place of others at once, and these.
+    """Return the tensors that may lie in the memory of others at once, and these others.
 
     `needed` and `computed` are { tensor[e] -> PE[x, y] }, the tensors `apart` need memory of their
-    own. Of the rest one may lie where it will be carried to if every PE computes the elements that
-    it needs there, each by an instance that alone of its statement reads what was there before;
-    if nothing else is made of it; and if no statements wait for each other then.
+    own. Another tensor may lie where it will be carried to if every PE computes the elements that
+    it needs there, each by an instance that alone of its statement reads what was there before; if
+    nothing else is made of the tensor; and if no statements wait for each other then.
     """
     sources = [carry.source for carry in layer.carries]
     writers = {statement.target.tensor: statement for statement in layer.statements}

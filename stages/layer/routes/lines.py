@@ -1,4 +1,4 @@
-"""One stream along rows or columns, in or out."""
+"""Lines of PEs along which one stream arrives or leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
-# --- How one stream arrives: what its ports send, and what flows on along rows or columns -------
+# --- Arrival of one stream ------------------------------------------------------------------------
+#
+# Its ports send elements, which flow on along rows or columns.
 #
 # Where ports of a side would feed stretches of its border that overlap, the tensor comes in several
 # streams: its parts. Each element then comes from one of the ports at which it arrives.
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 # Paper    V Sec. 4.2
 
 MOST_PARTS = 12
-"""How many streams a tensor may come in on a side; each has two colours."""
+"""The most streams of a tensor on a side; each has two colours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,9 @@ def split(ports: isl.Map, needed: isl.Map, turned: isl.Map) -> list[isl.Map] | N
 def _relation(union: isl.UnionMap, tensor: str) -> isl.Map:
     return isl.Map.from_union_map(from_domain(union, tensor))
 
-# --- How one stream leaves along rows or columns: summed on its way, or gathered ----------------
+# --- Departure of one stream ----------------------------------------------------------------------
+#
+# It is summed on its way along rows or columns, or gathered.
 #
 # Paper    V Sec. 4.2
 
@@ -203,10 +207,10 @@ def count_most_rows(graph: TaskGraph, profile: Profile) -> int:
     in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
     return max(1, free // max(map(count_instructions, in_turn)))
 
-# --- Departures that must turn: sums that leave at a port off the row or column that computes them
+# --- Departures that must turn --------------------------------------------------------------------
 #
-# They flow along their rows or columns to a border peeled off the target, and from adapter to
-# adapter along it to the port.
+# Sums leave at a port off the row or column that computes them. They flow along their rows or
+# columns to a border peeled off the target, and from adapter to adapter along it to the port.
 #
 # Paper    V Sec. 4.2
 

@@ -1,4 +1,4 @@
-"""A placed layer: what the streams that it needs are found from, and how they are routed."""
+"""A placed layer, and the routes of its streams."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class PlacedLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """How streams are routed: the routes of colours, and all that routes.isl says of them.
+    """The routes of streams: those of colours, and all that routes.isl says of them.
 
-    `forwarding` are the lines of PEs that forward a stream, `ways` the side to which those do that
-    pass it to others. `copied` would be the routes if routers copied; `filters` are the colours of
-    which routers drop what their PEs do not want.
+    `forwarding` are the lines of PEs that forward a stream, `ways` the side to which these PEs pass
+    it. `copied` would be the routes if routers copied; `filters` are the colours of which routers
+    drop what their PEs do not want.
     """
 
     colours: Mapping[str, Routes] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Threads, functions and borders that a machine has."""
+"""Resources of a PE: threads for streams, and functions of its program."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from lairmake.stages.layer.texts.task_graph import Arrival, Departure, TaskGraph
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- The threads of a PE: those that fill FIFOs all the time, and those that are left for streams
+# --- Threads of a PE ------------------------------------------------------------------------------
+#
+# Some fill FIFOs all the time, others are left for streams.
 #
 # Source   profiles, threads and fifo
 
 SHARE = 4
-"""Of so many threads, one may fill a FIFO."""
+"""One of so many threads may fill a FIFO."""
 
 
 def count_fifos(profile: Profile, sparse: int) -> int:
@@ -27,12 +29,14 @@ def count_free_threads(profile: Profile, sparse: int) -> int:
     """Return how many instructions of streams may be under way where sparse streams arrive."""
     return profile.threads - count_fifos(profile, sparse)
 
-# --- How many functions the program of computing PEs has: what its code takes of the memory -----
+# --- Functions of computing PEs -------------------------------------------------------------------
+#
+# Their number tells how much memory code takes.
 #
 # Source   stages/layer/codegen/compute.py, which writes them
 
 OTHERS = 3
-"""The start of an invocation, its end, and what configures."""
+"""The functions that start an invocation, end it, and configure."""
 
 
 def count_functions(graph: TaskGraph) -> int:

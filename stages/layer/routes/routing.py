@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
-# --- The streams of a layer: what enters and leaves on a side, by which routes ------------------
+# --- Streams of a layer ---------------------------------------------------------------------------
 #
 # Paper    V Sec. 4.2
 
@@ -70,9 +70,10 @@ def route_if_copied(streams: Streams) -> dict[str, Routes]:
     others = {colour: routes for colour, routes in routed.colours.items() if colour not in lines}
     return {**routed.copied, **others}
 
-# --- The colours of a layer's streams, within the numbers that the machine has ------------------
+# --- Colours of a layer's streams -----------------------------------------------------------------
 #
-# Streams of which routers turn, since PEs get replicas of their own, have numbers that switch.
+# They are within the numbers that the machine has. Streams of which routers turn, since PEs get
+# replicas of their own, have numbers that switch.
 #
 # Source   design, The machine; Cerebras SDK white paper, p. 4
 

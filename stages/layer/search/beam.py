@@ -1,4 +1,4 @@
-"""The search itself: statement after statement, the best few ways so far to place them.
+"""Beam search: statement after statement, the best few ways so far to place them.
 
 Source   design, Placement by search; a beam search
 """
@@ -22,10 +22,11 @@ from lairmake.stages.layer.search.closed_form import (
 from lairmake.stages.layer.search.problem import Question, SearchLink
 
 WIDTH = 24
-"""How many ways to place the statements so far are kept that leave the same borders free."""
+"""The most ways to place the statements so far that are kept, of those with the same free borders.
+"""
 
 MOST_MORE = 8
-"""How many ways to place one statement more are kept of each of them, likewise."""
+"""The most ways to place one statement more that are kept of each way so far, likewise."""
 
 
 class Search:

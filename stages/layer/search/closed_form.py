@@ -1,4 +1,4 @@
-"""Cost of a partial placement."""
+"""Cost of a partial placement, in closed form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lairmake.stages.layer.search.problem import SearchTraffic
     from lairmake.stages.machine.profile import Profile
 
-# --- What the instances of a statement on one PE would take, in closed form ---------------------
+# --- Cycles of a statement's instances on a PE ----------------------------------------------------
 #
 # Source   design, Placement by search; stages/layer/vector has the ways to instructions
 
@@ -123,7 +123,9 @@ def _pieces(part: CostPart, given: Set[str]) -> int:
     named = zip(part.statement.iterators, part.runs, strict=True)
     return prod(runs for name, runs in named if name not in given)
 
-# --- What a search learns of coordinates, each of which it looks at once ------------------------
+# --- Coordinates that a search knows --------------------------------------------------------------
+#
+# Each is looked at once.
 #
 # Source   design, Placement by search
 
@@ -250,7 +252,7 @@ def _is_same(a: CandidateCoordinate, b: CandidateCoordinate) -> bool:
     same = (a.low, a.high, a.count, a.spans) == (b.low, b.high, b.count, b.spans)
     return same and bool(a.relation.is_equal(b.relation))
 
-# --- Ways to place some statements of a layer, and what they would take -------------------------
+# --- Ways to place some statements ----------------------------------------------------------------
 #
 # Source   design, Placement by search
 
@@ -260,7 +262,7 @@ Kind = tuple[Parted, Parted]
 Figures = tuple[int, int, int]
 
 ALIKE = 3
-"""How many ways are kept of which nothing is known that tells them apart: as many as there are
+"""The most ways that are kept of which nothing is known that tells them apart: as many as there are
 forms of a coordinate, blocks, blocks within larger ones, and cyclic."""
 
 BORDERS = {"N": (1, 0), "S": (1, 1), "W": (0, 0), "E": (0, 1)}
@@ -269,7 +271,7 @@ BORDERS = {"N": (1, 0), "S": (1, 1), "W": (0, 0), "E": (0, 1)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlace:
-    """Where a statement runs: a column and a row, and the spans of its iterators on a PE."""
+    """The place of a statement: a column and a row, and the spans of its iterators on a PE."""
 
     x: SearchOption
     y: SearchOption
@@ -278,7 +280,7 @@ class SearchPlace:
 
     @property
     def axes(self) -> tuple[SearchOption, SearchOption]:
-        """Both."""
+        """Both coordinates."""
         return self.x, self.y
 
 
@@ -287,8 +289,9 @@ class SearchState:
     """The statements placed so far, and what they take: cycles of work, and of what moves.
 
     `kept` are bytes by tensor, `used` the least and greatest column and row, `free` the sides that
-    adapters need; `around` says whether some of them need any, to bring back what others need, and
-    `collects` whether some do to sum what may leave anywhere, of which no lane has all parts.
+    adapters need. `around` says whether some statements need adapters to bring back what others
+    need; `collects`, whether some need them to sum what may leave anywhere, of which no lane has
+    all parts.
     """
 
     places: Mapping[str, SearchPlace] = field(default_factory=dict)
@@ -379,21 +382,23 @@ def place_all(state: SearchState) -> isl.UnionMap:
         result = result.union(isl.UnionMap.from_map(pe))
     return result
 
-# --- What streams of a placed statement would take: arrivals, departures, feedback; in closed form
+# --- Cycles of streams of a placed statement ------------------------------------------------------
+#
+# Streams are arrivals, departures and feedback.
 #
 # Source   design, Placement by search
 
 COLLECTED = 20
-"""What an element takes that adapters collect, in cycles, roughly."""
+"""Cycles of an element that adapters collect, roughly."""
 
 STEP = 4
-"""What a PE takes to pass on the first of the sums of its lane, roughly."""
+"""Cycles of a PE that passes on the first of the sums of its lane, roughly."""
 
 
 def count_taken(statement: Statement, place: SearchPlace, question: Question) -> dict[str, float]:
     """Return how many elements of each sparse tensor come to a PE.
 
-    Those of its lane, of which routers drop those whose innermost index no element has that it
+    They are those of its lane. Routers drop elements whose innermost index is none that the PE
     needs.
     """
     density, found = question.mapping.data.density, {}
@@ -507,7 +512,9 @@ def weigh_feedback(
         return hops + 3.0 * count_elements(access, statement, lane)
     return 2 * hops + 5.0 * count_elements(access, statement, statement.sizes)
 
-# --- What a statement takes at a place, whatever places others have: each is weighed once -------
+# --- Needs of a statement at a place --------------------------------------------------------------
+#
+# They hold whatever places others have: each is weighed once.
 #
 # Source   design, Placement by search
 

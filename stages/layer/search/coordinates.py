@@ -1,4 +1,4 @@
-"""Candidate coordinates."""
+"""Candidate coordinates of statements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- Coordinates: at which column, or at which row, the instances of a statement run ------------
+# --- Coordinates of instances ---------------------------------------------------------------------
+#
+# A coordinate is the column, or the row, at which an instance runs.
 #
 # Source   design, A layer folder; the tiles are those of V Sec. 4.1.2
 
@@ -174,7 +176,7 @@ def _span_of_pairs(at: isl.Map) -> tuple[int, int]:
 def meet_digits(a: CoordinateDigit, b: CoordinateDigit) -> tuple[int, int]:
     """Return for how many values, and in how many intervals, both digits are given.
 
-    Exactly, if one is above the other.
+    That is exact if one is above the other.
     """
     for upper, lower in ((a, b), (b, a)):
         within = lower.block * lower.modulus
@@ -197,7 +199,9 @@ def _runs(digit: CoordinateDigit) -> int:
         return 1
     return -(-digit.size // (digit.block * digit.modulus))
 
-# --- Coordinates made of iterators: blocks, cyclic, several in a row, or one place for all ------
+# --- Coordinates made of iterators ----------------------------------------------------------------
+#
+# They are blocks, cyclic, several in a row, or one place for all.
 #
 # Paper    V Sec. 4.1.2; the smallest tiles, as those of a placement direction
 
@@ -209,8 +213,8 @@ def list_tiles(
 ) -> Iterator[CandidateCoordinate]:
     """Yield coordinates of { S[i] } between 0 and extent - 1, where the other axis has `other`.
 
-    Those that go by one iterator, on all places but those that a border may need, or on fewer;
-    where the statement is alone, also by a part of one, cyclic, or by two.
+    They go by one iterator, on all places but those that a border may need, or on fewer; where the
+    statement is alone, also by a part of one, cyclic, or by two.
     """
     sizes = find_shape(instances)
     for first, last in _intervals(extent):
@@ -313,10 +317,11 @@ def _spell(digit: CoordinateDigit, names: Sequence[str]) -> str:
     quotient = f"{name}//{digit.block}" if digit.block > 1 else name
     return f"({quotient}) mod {digit.modulus}" if digit.modulus else quotient
 
-# --- Coordinates that ports imply, and those that statements imply which have a place -----------
+# --- Coordinates that ports and statements imply --------------------------------------------------
 #
-# Who uses an element where its port is needs no adapters; who uses what another one computed there
-# needs no feedback. Iterators are told by the elements that they mean, whatever their names.
+# A statement that uses an element where its port is needs no adapters. One that uses what another
+# statement with a place computed there needs no feedback. Iterators are told by the elements that
+# they mean, whatever their names.
 #
 # Paper    V Sec. 4.2
 
@@ -446,10 +451,10 @@ def describe_all(relations: Iterator[isl.Map], extent: int) -> Iterator[Candidat
         if relation.range().is_subset(within):
             yield describe(relation.coalesce())
 
-# --- What a coordinate means for the streams along its axis, and how many elements are used, in
-# boxes
+# --- Streams along the axis of a coordinate -------------------------------------------------------
 #
-# These are figures for estimates, to tell candidates apart.
+# Elements that are used are counted in boxes. These are figures for estimates, to tell candidates
+# apart.
 #
 # Source   design, Placement by search
 
@@ -458,14 +463,14 @@ SAME = isl.Set("{ [[c] -> [c]] }")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Along:
-    """What a coordinate of a statement means along its axis.
+    """The meaning of a statement's coordinate along its axis.
 
     `free` are the sides that adapters need, `spread` the tensors that these bring there or collect;
     `sums` are the tensors of which several places have a part. `passing` is the part of the
-    innermost index of what arrives that routers let pass to a place, `senders` at how many places
-    elements are that leave at one port. `whole` is how many elements of a tensor its PEs keep of
-    which some never arrive: the box around all that comes to a place and is used there, as that
-    does not roll.
+    innermost index of what arrives that routers let pass to a place; `senders` is the number of
+    places with elements that leave at one port. `whole` is for tensors of which some elements never
+    arrive, and which do not roll then: it is how many elements PEs keep, the box around all that
+    comes to a place and is used there.
     """
 
     free: frozenset[str]
@@ -588,7 +593,7 @@ def meets(
 
 
 def gathers(needs: Iterable[tuple[SearchLink, CandidateCoordinate]]) -> bool:
-    """Say whether each element that readers need they need on one lane: it may be computed there.
+    """Say whether each element that readers need is needed on one lane: it may be computed there.
     """
     lanes = [link.needs.reverse().apply_range(reader.relation) for link, reader in needs]
     every = functools.reduce(isl.Map.union, lanes)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from lairmake.stages.diagnose import Span
     from lairmake.stages.mapping.isl_texts import IslText
 
-# --- What a search is about: a layer without places, and how its tensors come and go ------------
+# --- Problem of a search --------------------------------------------------------------------------
 #
+# It is a layer without places, and how its tensors come and go.
 # Along the axis 0 PEs have columns, at the ports of the north and south; along 1 they have rows.
 
 AXES = (("N", "S"), ("W", "E"))
@@ -226,12 +227,12 @@ def _list_links(
                 break
             seen.add(name)
 
-# --- Which key of layer.yaml is in the way of a candidate ---------------------------------------
+# --- Keys of layer.yaml against a candidate -------------------------------------------------------
 #
 # Source   design, Placement by search
 
 def find_against(span: Span | None, mapping: LayerMapping) -> str | None:
-    """Return the key of layer.yaml in which a place is: `tensors.x.arrives`; None for others."""
+    """Return the key of layer.yaml that holds a place: `tensors.x.arrives`; None for others."""
     for tensor, way, text in list_ports(mapping):
         whole = text.place
         is_in = span is not None and whole.start <= span.start < span.end <= whole.end
@@ -241,7 +242,7 @@ def find_against(span: Span | None, mapping: LayerMapping) -> str | None:
 
 
 def list_ports(mapping: LayerMapping) -> Iterator[tuple[str, str, IslText]]:
-    """Yield where tensors arrive and leave: the tensor, which of both, and how."""
+    """Yield the ports of tensors: the tensor, `arrives` or `leaves`, and the text of its ports."""
     for name, tensor in mapping.tensors.items():
         for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):
             if text is not None:

@@ -1,4 +1,4 @@
-"""Placements and ports proposed."""
+"""Proposals of placements and ports."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- The ports at the ends of the lanes that a tensor takes, and its order there ----------------
+# --- Ports at the ends of lanes -------------------------------------------------------------------
 #
-# Indices count from the first element of a port; first come the dimensions that results have in
-# common with what arrives, or, of what arrives, the others. What arrives though nothing uses it
-# does so beside what is used.
+# Indices count from the first element of a port. First come the dimensions that results have in
+# common with what arrives, or else the other dimensions of what arrives. Elements that arrive
+# though nothing uses them do so beside those that are used.
 #
 # Paper    V Sec. 4.1.2; which orders are good is not in the paper
 
 First = typing.Literal["results", "sums"]
-"""Which dimensions of what arrives come first: those of results, or those that are summed over."""
+"""The dimensions of an arrival that come first: those of results, or those that are summed over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,17 +200,18 @@ def _comes(tensor: str, question: Question) -> bool:
     traffic: Mapping[str, object] = question.traffic
     return tensor in question.arriving or tensor in traffic
 
-# --- Ports for tensors that layer.yaml lets arrive or leave anywhere ----------------------------
+# --- Ports for tensors that may go anywhere -------------------------------------------------------
 #
-# What arrives does so on the lanes that need it, and what leaves on those that compute it, so that
-# nothing needs adapters, but for sums of which no lane has all parts: these leave behind a border
-# that is free, where adapters collect them. Tensors come from both sides, or go to both, if each
-# half of a lane has elements of its own. Streams take the sides that have least to carry so far.
+# layer.yaml lets these tensors arrive or leave anywhere. They arrive on the lanes that need them,
+# and leave on those that compute them, so that nothing needs adapters, but for sums of which no
+# lane has all parts: these leave behind a border that is free, where adapters collect them. Tensors
+# come from both sides, or go to both, if each half of a lane has elements of its own. Streams take
+# the sides that have least to carry so far.
 #
 # Paper    V Sec. 4.1.2; which sides and orders are good is not in the paper
 
 BETWEEN = 16
-"""From how many elements of a lane on a stream comes from both sides, or goes to both."""
+"""Elements of a lane from which on a stream comes from both sides, or goes to both."""
 
 
 def open_ports(state: SearchState, question: Question, first: First) -> dict[str, Ports]:
@@ -283,21 +284,23 @@ def _favour(sides: tuple[str, str], use: Use) -> tuple[str, ...]:
     """Return the sides of an axis: what leaves does so behind what arrives, if all is equal."""
     return sides if use.arrives else sides[::-1]
 
-# --- Proposals for what layer.yaml leaves open: a placement, and where tensors arrive and leave
+# --- Proposals of placements and ports ------------------------------------------------------------
+#
+# They are for what layer.yaml leaves open.
 #
 # Paper    V Sec. 4.1.2, the placement direction (j, i)
 
 MOST_PROPOSALS = 16
-"""How many placements are looked at more closely."""
+"""The most placements that are looked at more closely."""
 
 ORDERS: tuple[First, ...] = ("results", "sums")
-"""In which order what arrives is tried: which is better shows only in the programs."""
+"""The orders in which arrivals are tried: which is better shows only in the programs."""
 
 FEWEST = 4
-"""How many are not refused for their cycles, if they can be."""
+"""The number of placements that are not refused for their cycles, if they can be."""
 
 SLOW = 2.0
-"""How many times the cycles of the first others may take; what is predicted may be that far off."""
+"""The factor on the cycles of the first that others may take: predictions may be that far off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,7 +372,7 @@ def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int,
 
 
 def propose_state(state: SearchState, question: Question, first: First = ORDERS[0]) -> Proposal:
-    """Return a placement with its ports, and whether it can be."""
+    """Return a placement with its ports, and whether it is possible."""
     placement = place_all(state)
     text, tensors = spell_object(placement), open_ports(state, question, first)
     refused, against = None, None

@@ -1,4 +1,4 @@
-"""Dense arrivals in chunks."""
+"""Dense arrivals in chunks, and the steps of statements that take them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ from lairmake.stages.skewing.elements import Lair, find_running
 if TYPE_CHECKING:
     from lairmake.stages.poly.chunks import Cut
 
-# --- The steps of a statement: which of its instances run once a chunk of what they read is here
+# --- Steps of a statement -------------------------------------------------------------------------
 #
-# An instance runs in the step of the last chunk that it needs; or, where no step becomes larger by
-# that, in the last step of all instances of its element, so that steps of windows are boxes.
+# A step runs the instances that may run once a chunk of what they read is here. An instance runs in
+# the step of the last chunk that it needs; or, where no step becomes larger by that, in the last
+# step of all instances of its element, so that steps of windows are boxes.
 #
 # Paper    V Sec. 5.1, (11)-(16), the chunk as the index
 
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 class Flows:
     """The arrivals of tasks.yaml, and the files that say what flows with them.
 
-    `follows` are, by statement, those whose results it takes step by step. `known` are the steps
-    that were asked for before, and the last ones that add to elements.
+    `follows` has, by statement, the statements whose results it takes step by step. `known` are the
+    steps that were asked for before, and the last ones that add to elements.
     """
 
     arrivals: Mapping[str, Arrival]
@@ -151,13 +152,14 @@ def find_taken_chunks(cut: Chunks, *, rest: bool) -> isl.Set:
 def _map(obj: isl.Map | isl.UnionMap) -> isl.Map:
     return obj if isinstance(obj, isl.Map) else isl.Map.from_union_map(obj)
 
-# --- By which dense arrivals statements run in steps, and which statements go along with others
+# --- Triggers of statements -----------------------------------------------------------------------
 #
-# A statement goes by the longest streams that it reads, as far as each of its instances needs the
-# same index of them all, and waits for all of the others. Or streams go in step: each of its
-# instances needs the same outer indices of them, which they have in common. One that reads what
-# another defines goes along with it, step by step, if nothing holds that one up; one that waits for
-# something else that ends with an arrival runs as a whole.
+# Triggers are the dense arrivals by which a statement runs in steps. A statement goes by the
+# longest streams that it reads, as far as each of its instances needs the same index of them all,
+# and waits for all of the others. Or streams go in step: each of its instances needs the same outer
+# indices of them, which they have in common. A statement that reads what another defines goes along
+# with it, step by step, if nothing holds that one up. One that waits for something else that ends
+# with an arrival runs as a whole.
 #
 # Paper    V Sec. 4.2
 
@@ -306,16 +308,18 @@ def _outer(indices: isl.Map, outer: int) -> isl.Map:
     kept = isl.Map(f"{{ index[{', '.join(names)}] -> index[{', '.join(names[:outer])}] }}")
     return cut_order(indices, kept)
 
-# --- Streams that are cut, as what they cost is guessed from: so many parts of a size -----------
+# --- Parts of streams, for guesses of costs -------------------------------------------------------
+#
+# Streams are cut into so many parts of a size.
 #
 # Paper    V Sec. 5.1
 
 LONG = 64
-"""How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""
+"""The factor by which a stream is lengthened for the chunks of a ring, to suit long streams too."""
 
 
 def count_parts(taken: Taken, cuts: Mapping[str, Cut], *, rolling: bool = False) -> Parts:
-    """Return into which parts streams are cut, of the mean size of their chunks."""
+    """Return the parts into which streams are cut, of the mean size of their chunks."""
     cut, size = next(iter(cuts.values())), find_mean(cut.size for cut in cuts.values())
     return Parts(
         number=-(-taken.elements // size),
@@ -333,7 +337,7 @@ def find_mean(sizes: Iterable[int]) -> int:
 
 
 def lengthen(taken: Taken) -> Taken:
-    """Return the same of streams that are LONG times as long."""
+    """Return the same for streams that are LONG times as long."""
     work = [_lengthen(each) for each in taken.work]
     return replace(taken, elements=LONG * taken.elements, work=work)
 

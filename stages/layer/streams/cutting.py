@@ -1,4 +1,4 @@
-"""Cut dense arrivals into chunks, so that statements run while others still arrive.
+"""Cuts of dense arrivals into chunks, so that statements run while others still arrive.
 
 Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
 as stages/layer/estimate/guess.py has them.
@@ -52,19 +52,19 @@ AHEAD = 2
 # Chosen: the log, `portions: a cut must save a fiftieth of the cycles`, names no run. It keeps
 # whole what is guessed to save less than 2 %: a cut takes code and threads on each PE.
 WORTH = 50
-"""Which part of the cycles must be saved, at least: one of so many."""
+"""The part of the cycles that a cut must save, at least: one of so many."""
 
 # Chosen: the log names no run in which another part was tried. A greater PART drops the largest
 # chunks from the choice, so that there may be more steps. _has_room counts AHEAD chunks of each
 # arrival, not the others that a ring keeps, of which the number depends on the cut.
 PART = 8
-"""Which part of the memory of a PE rings take at most, if chunks can be so small."""
+"""The part of the memory of a PE that rings take at most, if chunks can be so small."""
 
 # Chosen: a sixteenth and a third more cycles, as guessed; the log has no run that they were fitted
 # to. It has one of what SHORT does not suit: 31 taps over 4126 elements took 1.72 times the cycles
 # of a stream that is kept, and 1.25 with the longest chunks, which windows get in _rolling.
 SMALLER, SHORT = 16, 3
-"""Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
+"""The part of the cycles that smaller chunks of a ring may take more; where memory is short."""
 
 WHOLE = "no statement can begin with a part of it"
 NO_BOX = "its indices are not one box on all PEs"
@@ -74,7 +74,7 @@ NO_BOX = "its indices are not one box on all PEs"
 class ArrivalGroup:
     """Arrivals, and the statements that go by them.
 
-    Their boxes have so many outer indices in common as are `shared`. `together` is how many of the
+    Their boxes have their first `shared` outer indices in common. `together` is how many of the
     arrivals a PE takes, `others` how many elements of other streams, at most.
     """
 
@@ -86,7 +86,7 @@ class ArrivalGroup:
 
     @property
     def elements(self) -> int:
-        """How many elements an arrival has, in the mean."""
+        """The number of elements of an arrival, in the mean."""
         return find_mean(map(count_elements, self.boxes.values()))
 
     @property
@@ -104,8 +104,8 @@ class ArrivalGroup:
 class CutChunks:
     """The cut of an arrival, and what is expected: its cycles, and those of the whole.
 
-    `ring` is for how many chunks there is memory; None if for all. Windows reach `halo` rows before
-    their chunk: then chunks lie one after the other.
+    `ring` is the number of chunks for which there is memory; None if for all. Windows reach `halo`
+    rows before their chunk: then chunks lie one after the other.
     """
 
     cut: Cut
@@ -116,7 +116,7 @@ class CutChunks:
 
     @property
     def in_ring(self) -> int:
-        """How many elements a ring has, with its halo."""
+        """The number of elements of a ring, with its halo."""
         halo = (self.halo or 0) * self.cut.size // self.cut.rows
         return halo + self.cut.size * (self.ring or self.cut.number)
 

@@ -45,7 +45,7 @@ from lairmake.stages.poly.sides import (
 from lairmake.stages.poly.text import Objects
 from lairmake.stages.skewing.elements import Lair, find_running
 
-# --- What the instance sets of tasks are made of, and what all of them have ---------------------
+# --- Sources of instance sets ---------------------------------------------------------------------
 #
 # Paper    V Sec. 5.1
 
@@ -167,12 +167,14 @@ def rename(order: isl.Map, name: str) -> isl.Map:
     """Return { name[e] -> [PE -> index] } of { T[e] -> [PE -> index] }."""
     return order.set_tuple_name(isl.dim_type.in_, name)
 
-# --- What one invocation of a task runs that moves a stream: the indices of its elements --------
+# --- Instances of tasks that move streams ---------------------------------------------------------
+#
+# They are the indices of elements.
 #
 # Paper    V Sec. 5.1
 
 def receive(sources: InvokedSources, task: ReceiveTask) -> Invoked:
-    """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a chunk."""
+    """Return { index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a chunk."""
     order = sources.flows.passing(task.arrival)
     cut = sources.graph.arrivals[task.arrival].chunks
     if cut is None:
@@ -184,7 +186,7 @@ def receive(sources: InvokedSources, task: ReceiveTask) -> Invoked:
 
 
 def operate(sources: InvokedSources, task: Operate) -> Invoked:
-    """{ index[i] : S[j] reads what reaches the port of PE with i }, and all that S[j] accesses."""
+    """Return { index[i] : S[j] reads what reaches PE's port with i }, and all S[j] accesses."""
     order = move(sources.flows.passing(task.arrival))
     accesses = find_accesses(task.statement, sources)
     assert isinstance(order.access, isl.Map), "a stream has one tensor"
@@ -197,9 +199,9 @@ def operate(sources: InvokedSources, task: Operate) -> Invoked:
 
 
 def send(sources: InvokedSources, task: SendTask) -> Invoked:
-    """{ index[i] : T[e] leaves the port of PE with i }, and which T[e].
+    """Return { index[i] : T[e] leaves the port of PE with i }, and which T[e].
 
-    Of what is gathered only what PE computes; with outer indices if it is sent row by row.
+    Of a gather they are the elements that PE computes; with outer indices if it sends row by row.
     """
     stream = sources.graph.leaving[task.departure]
     order = _leaving(sources, task.departure, "chain")
@@ -223,7 +225,7 @@ def _own_rows(sources: InvokedSources, tensor: str, order: isl.Map, rows: InTurn
 
 
 def early_send(sources: InvokedSources, task: EarlySend) -> Invoked:
-    """{ index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
+    """Return { index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
     stepped = _stepped(sources, task.departure)
     found = stepped.completed
     return Invoked(
@@ -249,7 +251,7 @@ def _stepped(sources: InvokedSources, name: str) -> SteppedDeparture:
 
 
 def pack(sources: InvokedSources, task: Pack) -> Invoked:
-    """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
+    """Return { index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
     order = _leaving(sources, task.departure, "last")
     at = at_pe(order)
     outer = name_indices(at.dim(isl.dim_type.in_))[:-1]
@@ -263,7 +265,8 @@ def pack(sources: InvokedSources, task: Pack) -> Invoked:
 
 
 def clear(sources: InvokedSources, task: Clear) -> Invoked:
-    """All of the memory in which adapters collect: { T[e] : 0 <= local index of e < size }."""
+    """Return all of the memory in which adapters collect: { T[e] : 0 <= local index of e < size }.
+    """
     members = isl.UnionSet("{ }")
     for name, collection in sources.graph.collections.items():
         if collection.departure == task.departure:
@@ -273,7 +276,7 @@ def clear(sources: InvokedSources, task: Clear) -> Invoked:
 
 
 def collect(sources: InvokedSources, task: Collect) -> Invoked:
-    """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+    """Return { index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     stream = sources.graph.departures[task.departure]
     name = name_leaving(stream)
     order = on_side(_relation(sources.adapted.departures, name), stream.side, sources.core)
@@ -281,7 +284,8 @@ def collect(sources: InvokedSources, task: Collect) -> Invoked:
 
 
 def relay(sources: InvokedSources, task: Relay) -> Invoked:
-    """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
+    """Return { index[new] : the element that reaches an adapter with index is sent on with new }.
+    """
     stream, flow = sources.graph.arrivals[task.arrival], sources.flows.flow(task.arrival)
     wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
     renumbered = at_pe(flow.sent).apply_range(at_pe(wanted).reverse())
@@ -291,12 +295,12 @@ def relay(sources: InvokedSources, task: Relay) -> Invoked:
 
 
 def hear(sources: InvokedSources, task: Hear) -> Invoked:
-    """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+    """Return { index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     return _source(sources, task.arrival, sources.flows.flow(task.arrival).heard)
 
 
 def spread(sources: InvokedSources, task: Spread) -> Invoked:
-    """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
+    """Return { index[i] : an adapter sends T[e] on with i }, and which T[e]."""
     return _source(sources, task.arrival, sources.flows.flow(task.arrival).sent)
 
 

@@ -107,7 +107,7 @@ def _readers(tensor: str, plan: StreamPlan) -> list[Statement]:
 
 
 def add_results(plan: StreamPlan) -> dict[str, Departure]:
-    """Return the departures, with the statements whose results they are as they are computed."""
+    """Return the departures, with the statements whose results leave as they are computed."""
     by = {each.departure: each.statement for each in plan.operated.values()}
     departures = plan.streams.departures.items()
     return {name: replace(each, result_of=by.get(name)) for name, each in departures}

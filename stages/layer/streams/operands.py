@@ -30,7 +30,9 @@ from lairmake.stages.poly.sides import at_pe
 if TYPE_CHECKING:
     from lairmake.stages.layer.texts.task_graph import Departure
 
-# --- Whether a statement is one operation on a stream, as the fabric has it: what arrives is first
+# --- Operations of the fabric on a stream ---------------------------------------------------------
+#
+# A statement is such an operation if its source that arrives can come first.
 #
 # Source   CSL Language Guide, Builtins: fabric DSDs are operands of what computes, not of copies
 #          only
@@ -39,7 +41,7 @@ EITHER_WAY = frozenset({"ADD", "MUL", "MAX", "MIN", "MAC"})
 """Operations whose factors, or terms, may change places."""
 
 MOST_SOURCES = 2
-"""An operation on a stream has no more, besides what MAC adds to."""
+"""The most sources of an operation on a stream, besides what MAC adds to."""
 
 
 def order_sources(
@@ -59,30 +61,31 @@ def order_sources(
         return None
     return name, (tensor, *(leaf for leaf in sources if leaf != tensor))
 
-# --- Which arrivals need no memory: each element is the operand of an instruction as it comes ---
+# --- Arrivals that need no memory -----------------------------------------------------------------
 #
-# A statement that uses each element of a dense stream once, in the order in which they come, is one
-# instruction on the stream. If its results leave in that order, too, from PEs that are alone on
-# their lanes, they are on their way as they are computed, and in no memory either.
+# Each element is the operand of an instruction as it comes. A statement that uses each element of a
+# dense stream once, in the order in which they come, is one instruction on the stream. If its
+# results leave in that order, too, from PEs that are alone on their lanes, they are on their way as
+# they are computed, and in no memory either.
 #
-# That holds nobody up for ever: the instruction is there from the start of an invocation, as that
-# is which would receive the stream, and needs nothing else that comes, or is computed, later. It
-# takes an element whenever there is one; where it sends, only the port takes what it gives,
-# whatever other PEs do (streams/leaving_rings.py). What waits for other PEs, or for a turn, is sent
-# from memory.
+# That holds nobody up for ever. The instruction is there from the start of an invocation, as one
+# that receives the stream would be, and needs nothing else that comes, or is computed, later. It
+# takes an element whenever there is one. Where it sends, only the port takes its results, whatever
+# other PEs do (streams/rings.py). Results that wait for other PEs, or for a turn, are sent from
+# memory.
 #
 # Paper    V Sec. 4.2
 
 MOST_OPERATIONS = 500_000
-"""How much isl may work for an arrival, in its own unit: half a second."""
+"""Operations that isl may spend on an arrival: half a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operated:
     """The statement that takes an arrival as it comes, and the departure that it gives, if any.
 
-    `cycles` are expected until it has run, and what it gives has left, if it leaves gradually
-    otherwise.
+    `cycles` are expected until the statement has run, and its results have left, if they leave
+    gradually otherwise.
     """
 
     statement: str

@@ -1,4 +1,4 @@
-"""Memory, turns and chunks decided."""
+"""Plan of a layer's streams: memory, turns and chunks."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from lairmake.stages.poly.functions import PE_NAMES, bind_range
 if TYPE_CHECKING:
     from lairmake.stages.layer.texts.task_graph import TaskGraph
 
-# --- How much memory of a PE the tensors of a layer take, before it is allocated ----------------
+# --- Memory that tensors take, before allocation --------------------------------------------------
 #
 # Paper    V Sec. 4.3
 
 FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""
 FEWEST = 2
-"""How many there are at least."""
+"""The fewest functions of a program."""
 
 
 def count_bytes(
@@ -129,7 +129,9 @@ def _count_kept(name: str, placed: PlacedLayer) -> int:
     size, _ = fit(here, f"{name}_local")
     return min(bound_points(here), prod(size))
 
-# --- What is decided of a layer's streams before its tasks are listed: memory, turn-taking, chunks
+# --- Decisions before tasks are listed ------------------------------------------------------------
+#
+# They are on memory, turn-taking and chunks.
 #
 # Paper    V Sec. 4.2
 
@@ -143,8 +145,8 @@ class StreamPlan:
     `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
     one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut, and
     `held` why all of some is in memory, which has hardly room for that. `operated` are arrivals
-    that are operands of instructions, and in no memory. `cycles` are what is
-    expected of statements that go by streams.
+    that are operands of instructions, and in no memory. `cycles` are expected of statements that go
+    by streams.
     """
 
     streams: Streams

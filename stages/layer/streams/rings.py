@@ -1,4 +1,4 @@
-"""Tensors that roll."""
+"""Rings: local memory of tensors that roll."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from lairmake.stages.layer.streams.chunks import Triggers
     from lairmake.stages.layer.texts.task_graph import Arrival
 
-# --- The rings of tasks.yaml: with which chunk each element of a tensor that rolls comes, or leaves
+# --- Rings of tasks.yaml --------------------------------------------------------------------------
 #
-# Where windows reach over the chunks of an arrival, in which row of its ring.
+# A ring says with which chunk each element of a tensor that rolls comes, or leaves; and, where
+# windows reach over the chunks of an arrival, in which row of its ring it lies.
 #
 # Paper    V Sec. 4.3
 
@@ -102,17 +103,18 @@ def _by_steps(steps: Steps, depth: int, flows: Flows, graph: TaskGraph) -> Tenso
     reaching = any(each is not None and each.window is not None for each in chunks)
     return TensorRing(numbers=numbers, depth=depth, counts=steps.counts if reaching else None)
 
-# --- Which arrivals may roll: their elements lie in memory only as long as they are used --------
+# --- Arrivals that may roll -----------------------------------------------------------------------
 #
-# A statement that goes by chunks of streams runs a step once a chunk of each is there; what was
-# used last in this step makes room for a chunk that is received only then. Until then nothing takes
-# it, and what sends it waits.
+# Their elements lie in memory only as long as they are used. A statement that goes by chunks of
+# streams runs a step once a chunk of each is there. Elements that were used last in this step make
+# room for a chunk that is received only then. Until then nothing takes that chunk, and its sender
+# waits.
 #
 # That holds nobody up for ever. Let some PEs have run fewer steps than all others, m of them, and
 # let one of these miss a chunk of step m. On the way of that stream are only PEs that have run m
 # steps or more, and so have room for this chunk, and for all before it, as the chunks of a stream
 # have one order everywhere. Nor do their other streams keep them from taking it: each has
-# instructions of its own. What is else needed for a step is kept as a whole, whenever it comes, and
+# instructions of its own. Whatever else a step needs is kept as a whole, whenever it comes, and
 # waits for no step. So there are no rings
 #
 # - where a statement needs all of a stream before its first step with others, or as a whole;
@@ -168,12 +170,13 @@ def _list_waits(
             why = f"{statement.name} waits for {name}, which comes back from other PEs"
             yield Held(why=why)
 
-# --- Which results roll: they lie in memory only until they have left ---------------------------
+# --- Results that roll ----------------------------------------------------------------------------
 #
-# A statement that runs in steps sends after each step what that has completed; the memory of a step
-# is that of the one which ran so many before. A step runs only once what was sent from there has
-# left. Here nothing but the port takes that, for each PE is alone on its lane; so it leaves
-# whatever other PEs do, and what streams/rolling.py says still holds.
+# They lie in memory only until they have left. A statement that runs in steps sends after each step
+# what that has completed. A step has the memory of the one which ran so many steps before, and runs
+# only once what was sent from there has left. Here nothing but the port takes that, for each PE is
+# alone on its lane: so it leaves whatever other PEs do, and what is said above of arrivals still
+# holds.
 #
 # Paper    V Sec. 4.2
 
@@ -244,12 +247,13 @@ def _after_each(
         ring=DEPTH, why="what has left makes room",
     )
 
-# --- Which tensors roll that one statement hands to others, step by step ------------------------
+# --- Tensors that roll from step to step ----------------------------------------------------------
 #
-# Where each element is computed and read in one step, and the statements that read it wait for
-# nothing but the chunks by which it is computed, their steps follow at once: what a step computed
-# is needed no more when the next one runs, and all use the same memory. So one that waits for room
-# for its results reads a tensor that is kept as a whole.
+# One statement hands such a tensor to others, step by step. Each element is computed and read in
+# one step, and the statements that read it wait for nothing but the chunks by which it is computed.
+# So their steps follow at once: what a step computed is needed no more when the next one runs, and
+# all use the same memory. A statement that waits for room for its results reads a tensor that is
+# kept as a whole.
 #
 # Paper    V Sec. 4.2
 
@@ -314,12 +318,14 @@ def _is_passed_on(
             return False
     return flows.steps(statement.name, steps.cuts).range().is_equal(last.range())
 
-# --- How far statements reach back in streams that roll: what must be in memory for their windows
+# --- Reach of statements back in streams ----------------------------------------------------------
+#
+# It says what must be in memory for the windows of statements, where streams roll.
 #
 # Paper    V Sec. 4.3
 
 Windows = Literal["long", "short", "none"]
-"""How long the chunks of windows are where memory is short; without halos, if `none`."""
+"""Lengths of the chunks of windows where memory is short; without halos, if `none`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,10 +341,11 @@ class Cuts:
 def find_ring_lengths(
     cuts: Cuts, ahead: int, *, halos: bool
 ) -> list[tuple[int | None, int | None]]:
-    """Return for how many chunks of each arrival there must be memory, and the rows of its halo.
+    """Return, for each arrival, the number of chunks in memory, and the rows of its halo.
 
-    Those of the steps for which an element is used, and those that are received `ahead`; None for
-    all of them. Windows that reach over several have a halo, if there are to be `halos`.
+    Chunks are those of the steps in which an element is used, and those that are received `ahead`;
+    None for all of them. Windows that reach over several chunks have a halo, if there are to be
+    `halos`.
     """
     depth = find_distance(cuts) + ahead
     found: list[tuple[int | None, int | None]] = []
@@ -351,7 +358,7 @@ def find_ring_lengths(
 
 
 def find_distance(cuts: Cuts) -> int:
-    """Return how many steps after that of its chunk an element of some arrival is used, at most."""
+    """Return the most steps after that of its chunk at which an element of some arrival is used."""
     found = 0
     for name, cut in cuts.by_arrival.items():
         for statement, steps in _list_steps(cuts, name):
@@ -361,9 +368,9 @@ def find_distance(cuts: Cuts) -> int:
 
 
 def find_halo(cuts: Cuts, name: str) -> int | None:
-    """Return how many rows before those of its chunk a step needs of an arrival; None for none.
+    """Return how many rows of an arrival before those of its chunk a step needs; None for no halo.
 
-    Nor has one a halo of which a PE may get other elements by another arrival.
+    An arrival has no halo, either, if a PE may get other elements of the tensor by another arrival.
     """
     tensor, cut = cuts.flows.arrivals[name].tensor, cuts.by_arrival[name]
     if sum(arrival.tensor == tensor for arrival in cuts.flows.arrivals.values()) > 1:

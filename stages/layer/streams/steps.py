@@ -1,4 +1,4 @@
-"""Steps of a statement, early sends."""
+"""Steps of a statement, and early sends."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from lairmake.stages.poly.text import spell_object
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- The steps in which a statement runs, and which positions of what leaves are complete after
-# them
+# --- Steps of a statement -------------------------------------------------------------------------
 #
-# A statement runs in steps: the sequences of a sparse tensor, or the chunks of dense ones.
+# They are the sequences of a sparse tensor, or the chunks of dense ones. Positions of what leaves
+# are complete after some of them.
 #
 # Paper    V Sec. 4.2
 
@@ -231,15 +231,15 @@ class SteppedDeparture:
         lane = isl.Map(LANES[self.departure.side])
         return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)
 
-# --- After which steps rows of a gathered departure leave, while its statement still runs -------
+# --- Rows that leave early ------------------------------------------------------------------------
 #
-# All PEs of a lane send the same rows after a step, so that nothing comes to a stop; see
-# early_sends.
+# They are rows of a gathered departure, and leave while its statement still runs. All PEs of a lane
+# send the same rows after a step, so that nothing comes to a stop: see below.
 #
 # Paper    V Sec. 4.2
 
 def choose_rows(stepped: SteppedDeparture, room: StepRoom) -> Early | None:
-    """Return after which steps how many rows leave; None if they all leave at the end.
+    """Return the steps after which rows leave, and how many; None if they all leave at the end.
 
     The last rows leave after the last step.
     """
@@ -302,11 +302,11 @@ def _rows_of(relation: isl.Map, outer: int) -> isl.Map:
     projected = relation.project_out(isl.dim_type.in_, outer, inner)
     return projected.set_tuple_name(isl.dim_type.in_, "row")
 
-# --- Which part of a departure leaves while its statement still runs, and after which steps -----
+# --- Early sends of departures --------------------------------------------------------------------
 #
-# A statement runs in steps: the sequences of a sparse tensor, or the chunks of dense ones. What
-# leaves early costs a guard in each step, and an instruction for each send; all that is sent before
-# the last step is saved at the end.
+# A part of a departure leaves while its statement still runs, after some of its steps. What leaves
+# early costs a guard in each step, and an instruction for each send; all that is sent before the
+# last step is saved at the end.
 #
 # Nothing comes to a stop by that. An instruction that sends may wait for a PE farther in; as long
 # as there is room in the queue of instructions, tasks run all the same, and take all that arrives.
@@ -314,12 +314,11 @@ def _rows_of(relation: isl.Map, outer: int) -> isl.Map:
 #
 # - where each PE is alone on its lane, for then its sends wait for the port only;
 # - where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same
-#   after
-#   a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
-#   full, or if the next chunk did not reach it, but waits at another PE with m steps and a full
-#   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
-#   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
-#   So it is where PEs forward chunks, but not where replicas come for one PE after another.
+#   after a step. Of the PEs that have run the fewest steps, m, one could not go on only if its
+#   queue were full, or if the next chunk did not reach it, but waits at another PE with m steps and
+#   a full queue. What that queue sends first belongs to a step up to m, and all PEs of the lane
+#   have run these: it is on its way from the deepest one to the port, and there nothing waits for a
+#   task. So it is where PEs forward chunks, but not where replicas come for one PE after another.
 #
 # Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in
 # turn. What is fed back does not leave early, nor what waits for other departures; and where
@@ -329,7 +328,7 @@ def _rows_of(relation: isl.Map, outer: int) -> isl.Map:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What leaves after which chunks: `all` of it or some, and the number of `sends`.
+    """The gain of early sends after some chunks: of `all` that leaves or a part, in `sends` sends.
 
     `spent` are cycles of a PE, `saved` those of the whole. It is `crowded` where a PE has too few
     threads for so many sends.
@@ -384,7 +383,7 @@ def choose_early_sends(
 def free_instructions(graph: TaskGraph, profile: Profile) -> int:
     """Return how many more instructions may wait on a PE: with too many, no task starts.
 
-    Besides one for each departure, and what takes what arrives.
+    There is one for each departure besides, and those that take arrivals.
     """
     dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
     # 2 is cutting.AHEAD, which cannot be imported: cutting imports rings, and rings this module.

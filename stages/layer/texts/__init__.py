@@ -1,1 +1,1 @@
-"""What the stages of a layer hand to each other in YAML, as dataclasses."""
+"""Texts that the stages of a layer hand to each other, as dataclasses."""

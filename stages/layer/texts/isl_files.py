@@ -1,4 +1,4 @@
-"""Adapted, routes, memory, instances .isl."""
+"""Objects of adapted.isl, routes.isl, memory.isl, instances.isl and compressions.isl."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 from lairmake.stages.poly.text import Objects
 
-# --- What adapted.isl says: a layer on its computing PEs, borders for adapters peeled off -------
+# --- Objects of adapted.isl -----------------------------------------------------------------------
+#
+# The layer is on its computing PEs; borders for adapters are peeled off.
 #
 # Paper    V Sec. 4.2, (5) (6) (10)
 
@@ -69,7 +71,9 @@ def read_adapted(objects: Objects) -> Adapted:
 def _rectangle(pes: isl.UnionSet) -> Rectangle:
     return bounding_rectangle(isl.Set.from_union_set(pes))
 
-# --- What routes.isl says: the routes of each colour, and of streams which PEs take part, and how
+# --- Objects of routes.isl ------------------------------------------------------------------------
+#
+# They are the routes of each colour, and which PEs take part in streams, and how.
 #
 # Paper    V Sec. 4.2
 
@@ -105,7 +109,7 @@ SAID: Mapping[Said, str] = {
     "then2": "the third one",
     "then3": "the fourth one",
 }
-"""What each of them is: a name in routes.isl is that of the stream, and then this."""
+"""Meanings of the names in routes.isl: such a name is that of the stream, and then one of these."""
 
 
 def named(stream: str, said: Said) -> str:
@@ -148,14 +152,16 @@ def _union(found: RoutesObject) -> isl.UnionMap:
     assert isinstance(found, isl.UnionMap | isl.Map), "routes, and what relates, are relations"
     return isl.UnionMap.from_map(found) if isinstance(found, isl.Map) else found
 
-# --- What memory.isl says: the shapes of local tensors, and where and how long arrays lie in memory
+# --- Objects of memory.isl ------------------------------------------------------------------------
+#
+# They are the shapes of local tensors, and the addresses and lives of arrays.
 #
 # Paper    V Sec. 4.3, 5.3
 
 RESTART, COMPLETE = "restart", "complete"
 """The first and the last event of an invocation on a PE."""
 ALWAYS = "always"
-"""What stands for the events between which an array is needed that lasts."""
+"""The word for the events between which an array is needed that lasts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +228,7 @@ def read_placed(objects: Objects) -> PlacedText:
         addresses=addresses, lives={name: frozenset(events) for name, events in lives.items()}
     )
 
-# --- What instances.isl and compressions.isl say of tasks ---------------------------------------
+# --- Objects of instances.isl and compressions.isl ------------------------------------------------
 #
 # Paper    V Sec. 5.1 and 5.2
 
@@ -249,7 +255,7 @@ class Instances:
         return None if found is None else _relations(found)
 
     def invoked_where(self, task: str, known: isl.Set) -> Instances:
-        """Return the same with other symbolic constants for a task."""
+        """Return the same objects, with other symbolic constants for a task."""
         return Instances({**self.objects, _known(task): isl.UnionSet.from_set(known)})
 
 

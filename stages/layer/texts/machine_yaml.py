@@ -1,4 +1,4 @@
-"""Machine.yaml: a machine with more of what nobody has published how much there is."""
+"""Machine.yaml: a machine with more of figures that nobody has published."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lairmake.stages.mapping.records import (
 from lairmake.stages.mapping.yaml_text import write_document
 
 LIMITS, ENOUGH = "build/limits/", "build/enough/"
-"""Where texts for such a machine lie, and programs."""
+"""Folders of texts, and of programs, for such a machine."""
 GRAPH = f"{LIMITS}graph/"
-"""Where those lie from which its instructions are chosen, if its task graph is another one."""
+"""Folder of the texts from which its instructions are chosen, if its task graph is another one."""
 MACHINE = "machine.yaml"
 LIMITS_TITLE = (
     "A machine that has enough of what tasks need more of than the one that was asked for."

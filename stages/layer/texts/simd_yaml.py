@@ -1,4 +1,4 @@
-"""Simd.yaml: how each task gets its vector instruction, and why (the paper, Sec. 5)."""
+"""Simd.yaml: the way of each task to its vector instruction, and why (the paper, Sec. 5)."""
 
 from __future__ import annotations
 

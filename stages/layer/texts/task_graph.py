@@ -13,9 +13,9 @@ from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.mapping.records import Inline, Key, as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
 
-# --- The kinds of tasks in tasks.yaml, one class each -------------------------------------------
+# --- Kinds of tasks in tasks.yaml -----------------------------------------------------------------
 #
-# What there is to do for a task of each kind is a `ForKind`: mypy names the kinds that one forgets.
+# Each is a class. The work for each kind is a `ForKind`: mypy names the kinds that one forgets.
 
 ArrivalName = Annotated[str, "the arrival that is taken, or spread"]
 DepartureName = Annotated[str, "the departure, or collection, that is sent or collected"]
@@ -233,13 +233,13 @@ AnyTask = (
 
 
 def always(result: Same) -> Callable[[object, AnyTask], Same]:
-    """Return what is the same for all tasks of a kind."""
+    """Return a function that gives one result for all tasks of a kind."""
     return lambda context, task: result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForKind(typing.Generic[Context, Result]):
-    """What there is to do for a task of each kind: of a context and the task, a result."""
+    """A function for each kind of task: of a context and the task, a result."""
 
     initialise: Callable[[Context, Initialise], Result]
     react: Callable[[Context, React], Result]
@@ -263,7 +263,7 @@ class ForKind(typing.Generic[Context, Result]):
         function: Callable[[Context, AnyTask], Result] = getattr(self, task.kind)
         return function(context, task)
 
-# --- The task graph of a layer, as tasks.yaml has it --------------------------------------------
+# --- Task graph of a layer ------------------------------------------------------------------------
 #
 # The text of each field is what the comment at the head of tasks.yaml says of its key.
 #
@@ -506,7 +506,7 @@ class TaskGraph:
 
 
 def read_graph(source: Source) -> TaskGraph:
-    """Return what tasks.yaml says. Raises UserErrors where it was edited to be no graph."""
+    """Return the graph in tasks.yaml. Raises UserErrors where it was edited to be no graph."""
     return read_record(source, TaskGraph)
 
 
@@ -514,7 +514,7 @@ def write_graph(graph: TaskGraph) -> str:
     """Return tasks.yaml: the graph, and at its head what the keys are that occur."""
     return write_document(explain(TITLE, graph), as_data(graph))
 
-# --- The kinds of tasks that tasks.yaml names, and what it says of those that run a statement ---
+# --- Tasks of statements and halos ----------------------------------------------------------------
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""

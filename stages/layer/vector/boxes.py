@@ -30,7 +30,9 @@ from lairmake.stages.poly.compression import keeps_order
 from lairmake.stages.poly.functions import find_index_constants
 from lairmake.stages.poly.lattices import along_lattice, bases
 
-# --- Exact bounds that are those of a box, of one size on each PE -------------------------------
+# --- Instances that are a box ---------------------------------------------------------------------
+#
+# Exact bounds are those of a box, of one size on each PE.
 #
 # Paper    V Sec. 5.1
 
@@ -69,7 +71,9 @@ def _candidate(situation: Situation, free: list[str], varying: str, why: str) ->
         box=situation.elements,
     )
 
-# --- The fixed-size box hull of the instances, extra ones included where these do no harm -------
+# --- Fixed-size box hull of the instances ---------------------------------------------------------
+#
+# Extra instances are included where they do no harm.
 #
 # Paper    V Sec. 5.3
 
@@ -92,7 +96,9 @@ def by_hull(situation: Situation) -> VectorCandidate:
         touched=situation.hull("writes") or (),
     )
 
-# --- Instances that are a box after a change of coordinates, or that a harmless hull holds ------
+# --- Boxes after a change of coordinates ----------------------------------------------------------
+#
+# The instances are a box then, or a harmless hull holds them.
 #
 # Paper    V Sec. 5.1, 5.3
 
@@ -159,12 +165,13 @@ def _is_used(situation: Situation, access: isl.Map, extra: isl.Set) -> bool:
     assert situation.target is not None, "a statement writes its target"
     return not find_conflict(access, extra, situation.used(situation.target)).is_empty()
 
-# --- A fixed-size box hull whose extra instances may read memory that nobody has put anything into
+# --- Hulls that may read unwritten memory ---------------------------------------------------------
 #
 # Paper    V Sec. 5.3, which leaves this out
 #
-# What they read does not matter, for what they write is not used; but memory must have room for it.
-# The offset may be quasi-affine, as that of a convolution with a stride.
+# Extra instances may read memory that nobody has put anything into. What they read does not matter,
+# for what they write is not used; but memory must have room for it. The offset may be quasi-affine,
+# as that of a convolution with a stride.
 
 def by_relaxed_hull(situation: Situation) -> VectorCandidate:
     """Return the box hull, unless it is that of hulls.isl. Raises NotPossibleError."""
@@ -180,7 +187,7 @@ def by_relaxed_hull(situation: Situation) -> VectorCandidate:
 def _equal(candidate: VectorCandidate, sizes: tuple[isl.PwAff, ...]) -> bool:
     return all(a.is_equal(b) for a, b in zip(candidate.sizes, sizes, strict=True))
 
-# --- A box in steps: in coordinates that count along the lattice of the instances ---------------
+# --- Boxes along the lattice of the instances -----------------------------------------------------
 #
 # Paper    V Sec. 5, goes without this
 
@@ -199,12 +206,12 @@ def dense(situation: Situation) -> isl.Map:
         return change
     return isl.Map.identity(situation.elements.get_space().map_from_set())
 
-# --- A box in another basis: a unimodular change of the coordinates of the instances ------------
+# --- Boxes in another basis -----------------------------------------------------------------------
 #
 # Paper    V Sec. 5, goes without this; see stages/poly/lattices.py
 
 MOST_TRIED = 8
-"""So many bases are tried, those of the smallest boxes first."""
+"""The most bases that are tried, those of the smallest boxes first."""
 
 
 def by_basis(situation: Situation) -> VectorCandidate:
@@ -220,7 +227,9 @@ def by_basis(situation: Situation) -> VectorCandidate:
             reason = NotPossibleError(f"in another basis, {error}")
     raise reason
 
-# --- Sizes that depend on the index, each with a configuration of its own -----------------------
+# --- Sizes with a configuration each --------------------------------------------------------------
+#
+# The sizes depend on the index.
 #
 # Paper    V Sec. 5.4
 
@@ -253,7 +262,9 @@ def _needed(situation: Situation) -> isl.Set:
     assert sizes is not None and offset is not None, "there are sizes where there is a box of them"
     return sizes.sum(offset.neg().align_params(sizes.space)).coalesce()
 
-# --- A box whose size depends on the index, configured before each call -------------------------
+# --- Boxes configured before each call ------------------------------------------------------------
+#
+# The size of the box depends on the index.
 #
 # Paper    V Sec. 5.4, does without this
 

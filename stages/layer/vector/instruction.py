@@ -1,4 +1,4 @@
-"""Dimensions, rates, multiply-adds."""
+"""Vector instructions: their dimensions, and the elements that they compute in a cycle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from lairmake.stages.poly.functions import find_same, greatest_value, least_valu
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- A vector instruction as simd.yaml describes it ---------------------------------------------
+# --- Vector instruction, as simd.yaml describes it ------------------------------------------------
 #
 # Paper    V Sec. 5
 
@@ -51,7 +51,7 @@ def instruction(
 ) -> Decision:
     """Return a decision with sizes, loops, tables and operations.
 
-    For memory as it is after extensions.
+    They are for `memory` as it is after extensions.
     """
     listed = [_step(step, memory, len(candidate.sizes)) for step in steps]
     tables, listed = _tables(situation, candidate, listed)
@@ -127,7 +127,9 @@ def _extents(candidate: VectorCandidate) -> tuple[Size, ...]:
         found.append(least if least == greatest else (least, greatest))
     return tuple(found)
 
-# --- Contiguous dimensions of a vector instruction become one, where it has too many of them ----
+# --- Contiguous dimensions merged into one --------------------------------------------------------
+#
+# Dimensions are merged where an instruction has too many of them.
 #
 # Paper    V Sec. 5, goes without this
 #
@@ -168,7 +170,7 @@ def check_rank(name: str, candidate: VectorCandidate, most: int) -> None:
 
 
 def is_as_merged(candidate: VectorCandidate, memory: OperandMemory) -> bool:
-    """Return whether the local tensors have the shapes that merged dimensions rely on."""
+    """Say whether the local tensors have the shapes that merged dimensions rely on."""
     return all(memory.shapes[name] == shape for name, shape in candidate.shapes.items())
 
 
@@ -254,9 +256,10 @@ def _shapes(steps: Sequence[VectorStep], memory: OperandMemory) -> dict[str, tup
     operands = [operand for step in steps for operand in step.operands]
     return {o.local: memory.shapes[o.local] for o in operands if isinstance(o, MemoryOperand)}
 
-# --- How many elements of a vector instruction are computed in a cycle, as the fabric charges it
+# --- Elements computed in a cycle -----------------------------------------------------------------
 #
-# Banks of memory are left out: where operands lie is found later.
+# They are as the fabric charges them. Banks of memory are left out: where operands lie is found
+# later.
 
 def find_rate(
     profile: Profile,
@@ -285,15 +288,16 @@ def find_limit(profile: Profile, stride: int) -> int:
     """Return how many elements a cycle an operand of a stride has at most; 0: any."""
     return 0 if stride in (0, 1) else profile.stride_limits[stride % 8]
 
-# --- The order of the dimensions of a vector instruction: that of the most elements a cycle -----
+# --- Order of an instruction's dimensions ---------------------------------------------------------
 #
-# What is added up in one element is added in the order of the instances all the same. Where columns
-# of a local tensor are read slowly, its rows may be longer, or it may have more of them.
+# It is the order of the most elements a cycle. What is added up in one element is added in the
+# order of the instances all the same. Where columns of a local tensor are read slowly, its rows may
+# be longer, or it may have more of them.
 #
 # Paper    V Sec. 5, has the order of the instances
 
 SHARE = 16
-"""What is larger for a task takes no more than this part of the memory of a PE."""
+"""The part of the memory of a PE that larger local tensors of a task take at most."""
 
 
 def list_arrangements(

@@ -1,4 +1,4 @@
-"""Ways within loops."""
+"""Ways to a vector instruction within loops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ from lairmake.stages.poly.lattices import bases, linear_form
 
 PARAM, IN, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.set
 
-# --- A vector instruction in loops: some dimensions are loops, the others a box of fixed size ---
+# --- Vector instructions in loops -----------------------------------------------------------------
+#
+# Some dimensions are loops, the others a box of fixed size.
 #
 # Paper    V Sec. 5, goes without this
 
@@ -99,7 +101,9 @@ def _points(candidate: VectorCandidate) -> int:
     sizes = (size.intersect_params(domain).floor() for size in candidate.sizes)
     return prod(greatest_value(size).to_python() for size in sizes)
 
-# --- Rows whose size differs from one to the next, configured before each call, within loops ----
+# --- Rows of several sizes within loops -----------------------------------------------------------
+#
+# The size differs from one row to the next: each is configured before its call.
 #
 # The loops are over some dimensions of the instances, which are a box in the others for each value
 # of these. Where all instances of a PE are a box, they may also be a single row.
@@ -110,11 +114,11 @@ WHY_ROW_SIZES = (
     "within loops, the instances are boxes of several sizes, configured before each call"
 )
 MOST_TRIED = 8
-"""So many choices of loops are tried, those of the fewest rows first."""
+"""The most choices of loops that are tried, those of the fewest rows first."""
 MOST_MORE = 4
-"""Loops of so many times the fewest rows are not thought of."""
+"""The factor on the fewest rows up to which loops are thought of."""
 MOST_BASES = 2
-"""In so many bases besides that of the unit vectors, those of the smallest boxes."""
+"""The most bases besides that of the unit vectors, those of the smallest boxes."""
 
 
 def by_row_sizes(situation: Situation) -> Iterator[VectorCandidate]:
@@ -244,8 +248,9 @@ def _candidate(situation: Situation, change: isl.Map, outer: isl.Set) -> VectorC
         each_call=True,
     )
 
-# --- A multiply-add of a vector and a scalar within loops, where the machine has none of two
-# vectors
+# --- Multiply-adds by a scalar within loops -------------------------------------------------------
+#
+# The machine has no multiply-add of two vectors.
 #
 # The loops are over what a sum goes over, and over what one of the factors varies along:
 # y[i] += A[i, j] * x[j] becomes, for each j, y[:] += A[:, j] * x[j].
@@ -298,8 +303,9 @@ def _varying(
     columns = enumerate(zip(*form.coefficients, strict=True))
     return {k for k, column in columns if any(column)}
 
-# --- Products of two vectors in blocks, where memory has no room for all of them at a time ------
+# --- Products of two vectors in blocks ------------------------------------------------------------
 #
+# Memory has no room for all products at a time.
 # A machine that multiplies and adds by a scalar only has the products of two vectors in a part,
 # which is as large as the box. Within a loop over blocks of one dimension it is as large as a
 # block. That is for a matrix times a vector: of more dimensions one may be the loop, and the others
@@ -309,11 +315,11 @@ def _varying(
 
 WHY_BLOCKS = "within a loop over blocks, for all products have no room in memory"
 MOST_BLOCKS = 2
-"""So many numbers of blocks are tried of each dimension: the least ones for which there is room."""
+"""The most numbers of blocks that are tried of each dimension: the least ones with room."""
 MATRIX = 2
 """The dimensions of a matrix."""
 PART = 8
-"""Which part of the memory of a PE a block of products takes at most: larger ones gain little."""
+"""The part of a PE's memory that a block of products takes at most: larger ones gain little."""
 
 
 def by_blocks(situation: Situation) -> Iterator[VectorCandidate]:
@@ -372,9 +378,10 @@ def _cut(situation: Situation, position: int, block: int, width: int) -> isl.Map
 def _list(names: Sequence[str]) -> str:
     return ", ".join(names)
 
-# --- An instruction of which a stream is an operand: what arrives, and perhaps what leaves ------
+# --- Instructions with a stream as an operand -----------------------------------------------------
 #
-# The stream comes first, as the fabric has it: d = stream OPERATION memory.
+# What arrives is an operand, and perhaps what leaves. The stream comes first, as the fabric has it:
+# d = stream OPERATION memory.
 #
 # Paper    V Sec. 5, conditions 3 and 4
 # Source   CSL Language Guide, Builtins: fabric DSDs are operands of what computes, not of copies
@@ -424,7 +431,9 @@ def _check(situation: Situation, name: str, sources: Sequence[Operand]) -> None:
     if name == "MAC" and not situation.profile.vector_multiply_add and along(sources[0]):
         raise NotPossibleError("a multiply-add of two vectors")
 
-# --- Elements that a task moves, in rows: where memory has blocks of them, and the stream has not
+# --- Elements that a task moves in rows -----------------------------------------------------------
+#
+# Memory has blocks of them, and the stream has not.
 #
 # Paper    V Sec. 5, goes without this
 

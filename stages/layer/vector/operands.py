@@ -1,4 +1,4 @@
-"""Operands in strides."""
+"""Operands of a vector instruction: memory in strides, elements that arrive, numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, 
 from lairmake.stages.poly.functions import greatest_value, least_value
 from lairmake.stages.poly.lattices import linear_form
 
-# --- The word of its local tensor at which an operand starts, as far as banks tell words apart ---
+# --- First word of an operand ---------------------------------------------------------------------
+#
+# It is the word of its local tensor, as far as banks tell words apart.
 #
 # Source   stages/fabric/rate.c, which charges what happens
 
@@ -42,7 +44,9 @@ def _is_multiple(index: str, of: int) -> bool:
     values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
     return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
 
-# --- Local memory with room for what vector instructions access besides what their tasks do -----
+# --- Local memory with room for extra accesses ----------------------------------------------------
+#
+# Vector instructions access elements besides those that their tasks do.
 #
 # Paper    V Sec. 5.3, Ex. 5.9
 
@@ -92,7 +96,7 @@ def _joined(size: Shape, shift: Shape, other: Shape, other_shift: Shape) -> tupl
     ends = (max(s + n, t + m) for n, s, m, t in zip(size, shift, other, other_shift, strict=True))
     return tuple(e - f for e, f in zip(ends, first, strict=True)), first
 
-# --- The operands of a vector instruction: local memory in strides, what arrives, or a number ---
+# --- Operands of a vector instruction -------------------------------------------------------------
 #
 # Paper    V Sec. 5, conditions 3 and 4
 

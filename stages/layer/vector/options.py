@@ -41,7 +41,9 @@ from lairmake.stages.layer.vector.steps import VectorStep, find_parts, find_step
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
-# --- The ways to a vector instruction, in the order in which one is taken where they cost the same
+# --- Ways to a vector instruction -----------------------------------------------------------------
+#
+# They stand in the order in which one is taken where they cost the same.
 #
 # Paper    V Sec. 5
 
@@ -106,19 +108,21 @@ def list_ways(
 def _alone(find: Way) -> Ways:
     return lambda situation: (find(situation),)
 
-# --- What a task may become: each way that is possible, what it costs, and why others are not ---
+# --- Options of a task ----------------------------------------------------------------------------
+#
+# These are the ways that are possible and their costs, and why others are not possible.
 #
 # Paper    V Sec. 5, conditions 1 to 4
 
 MOST_STEPS = 32
-"""A statement of more operations runs as loops."""
+"""The most operations of a statement; one with more runs as loops."""
 
 MOST_OPERATIONS = 2_000_000
-"""How much isl may work for each way, in its own unit: a second or two."""
+"""Operations that isl may spend on each way: a second or two."""
 
 
 class VectorCost(Protocol):
-    """What a task costs in cycles, on its busiest PE, as the programs that are written are charged.
+    """The cycles of a task on its busiest PE, charged as the programs are that are written.
     """
 
     @property
@@ -375,11 +379,12 @@ def _common(reasons: Mapping[str, NotPossibleError]) -> str:
     texts = ranks or {str(reason) for reason in reasons.values()}
     return texts.pop() if len(texts) == 1 else "no vector instruction is possible"
 
-# --- Choose one option for every task: the fewest cycles, while configurations last -------------
+# --- Choice of one option for every task ----------------------------------------------------------
 #
-# Streams cannot do without an instruction: they take configurations first. Where the others
-# together need too many, those get them that save the most cycles for each; then some give way to
-# one that saves more than they do.
+# The choice takes the fewest cycles, while configurations last. Streams cannot do without an
+# instruction: they take configurations first. Where the other tasks together need too many, those
+# tasks get them that save the most cycles for each. Then some give way to one that saves more than
+# they do.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorChoice:

@@ -51,7 +51,7 @@ from lairmake.stages.poly.text import Objects
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- What is known of a task that might become a vector instruction -----------------------------
+# --- Situation of a task --------------------------------------------------------------------------
 
 def _spreading(graph: TaskGraph, task: Relay | Hear | Spread) -> str:
     return graph.arrivals[task.arrival].side
@@ -261,12 +261,12 @@ class Situation:
         """Return the type of a local tensor."""
         return self.type_of(local.removesuffix("_local"))
 
-# --- A candidate: how one way would turn a task into a vector instruction -----------------------
+# --- Candidate for a vector instruction -----------------------------------------------------------
 #
 # Paper    V Sec. 5, conditions 1 to 4
 
 class NotPossibleError(Exception):
-    """Why a task cannot become a vector instruction in some way."""
+    """The reason why a task cannot become a vector instruction in some way."""
 
 
 class RankError(NotPossibleError):
@@ -328,10 +328,11 @@ def configurations(candidate: VectorCandidate) -> int:
     anywhere = project_names(candidate.needed, PE_NAMES)
     return min(count(anywhere), bound_points(candidate.needed))
 
-# --- Multiply-adds as a machine has them: if of a vector and a scalar only, d = a * scalar + c ---
+# --- Multiply-adds of a machine -------------------------------------------------------------------
 #
-# Any other is a product, which becomes a part, and a sum. So is one whose result stands still along
-# a dimension: only a sum goes into one element.
+# Some machines have multiply-adds of a vector and a scalar only, d = a * scalar + c. Any other is a
+# product, which becomes a part, and a sum. So is one whose result stands still along a dimension:
+# only a sum goes into one element.
 #
 # Source   CSL Language Guide, Builtins: @fmacs(dest, src1, src2, value), @fmach and @fmachs alike
 
@@ -339,7 +340,7 @@ SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
 
 
 def find_negated(operation: VectorOperation, varies: Callable[[Leaf], bool]) -> int | None:
-    """Return which source, turned around, makes an FMA of a difference: one that is a scalar.
+    """Return the number of the source whose negative makes an FMA of a difference: a scalar.
 
     None if there is none.
     """

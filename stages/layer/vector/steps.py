@@ -1,4 +1,4 @@
-"""A task as several instructions; tables."""
+"""Steps of a task: several instructions, loops, and tables."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ from lairmake.stages.poly.functions import (
 
 PARAM = isl.dim_type.param
 
-# --- The steps of a task: vector instructions one after another, and loops for what none computes
+# --- Steps of a task ------------------------------------------------------------------------------
 #
-# What an earlier step gives to later ones lies in parts, in the order of the box, and varies along
-# no more dimensions of it than what it is computed from.
+# Steps are vector instructions one after another, and loops for what none computes. What an earlier
+# step gives to later ones lies in parts, in the order of the box, and varies along no more
+# dimensions of it than what it is computed from.
 #
 # Paper    V Sec. 5, condition 1; several steps go beyond it
 
 RESULT = ExpressionPart(number=-1)
-"""What a loop gives, before it is copied to the target."""
+"""The result of a loop, before it is copied to the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,10 +312,11 @@ def find_parts(steps: Sequence[VectorStep]) -> list[InPart]:
     parts = {o.number: o for step in steps for o in step.operands if isinstance(o, InPart)}
     return [parts[number] for number in sorted(parts)]
 
-# --- Functions of one index that an element looks up in a table, and does not compute again -----
+# --- Tables of functions of one index -------------------------------------------------------------
 #
-# A table holds the values for each value of the index, and is filled in main. It is kept where the
-# operations of the function cost more than the address of an entry.
+# An element looks such a function up, and does not compute it again. A table holds the values for
+# each value of the index, and is filled in main. It is kept where the operations of the function
+# cost more than the address of an entry.
 #
 # Source   strength reduction; V Sec. 5.4, computes sizes at run time
 
