@@ -11,7 +11,8 @@ PIPELINE: tuple[str, ...] = layer.PIPELINE
 """The stages of a layer folder."""
 
 SEARCHED: tuple[str, ...] = (PIPELINE[0], *layer.SEARCH, *PIPELINE[1:])
-"""The stages of one whose layer.yaml leaves something open: a search chooses that first."""
+"""The stages of a layer folder whose layer.yaml leaves something open: a search chooses that first.
+"""
 
 SLOTS: tuple[str, ...] = layer.SLOTS
 """The slots of a search, each with a candidate."""
@@ -26,7 +27,7 @@ GRAPH: tuple[str, ...] = (*network.OF_GRAPHS, *volumes.PIPELINE)
 """The stages of a folder with the graph of a framework."""
 
 GRAPH_PARTS: tuple[str, ...] = network.PARTS
-"""Further stages of one: the last after all of its parts."""
+"""Further stages of such a folder: the last after all of its parts."""
 
 WHOLE: tuple[str, ...] = network.WHOLE
 """Further stages of a network of which all parts run on one fabric, after these were simulated."""
@@ -38,7 +39,8 @@ KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 """The stages of a kernel folder, which holds a `.mlir`."""
 
 TILES: tuple[str, ...] = kernel.TILES
-"""Further stages of one whose kernel.yaml asks for parts: the last after all of these."""
+"""Further stages of a kernel folder whose kernel.yaml asks for parts: the last after all of these.
+"""
 
 PROGRAM: tuple[str, ...] = program.PIPELINE
 """The stages of a program folder, which holds a program.yaml."""
@@ -48,8 +50,8 @@ KERNEL_PICTURES: tuple[str, ...] = picture.OF_KERNELS
 NETWORK_PICTURES: tuple[str, ...] = picture.OF_NETWORKS
 WHOLE_PICTURES: tuple[str, ...] = (*picture.OF_NETWORKS, *picture.OF_GRIDS)
 PROGRAM_PICTURES: tuple[str, ...] = (*picture.OF_PROGRAMS, *picture.OF_GRIDS)
-"""Stages that draw a layer, a kernel, a network or graph, one on one fabric, a program, where that
-is asked for."""
+"""Stages that draw, on demand, a layer, a kernel, a network or graph, a network on one fabric, or a
+program."""
 
 ANALYSES: tuple[str, ...] = (
     *skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE, *LAYER_PICTURES,

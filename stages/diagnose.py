@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# --- Nouns as they follow a number --------------------------------------------------------------
+# --- Nouns as they follow a number ----------------------------------------------------------------
 
 def noun_after(count: int, noun: str) -> str:
     """Return `index` after 1, else `indices`; other nouns take an s."""
@@ -20,7 +20,9 @@ def plural(count: int, noun: str) -> str:
     """Return `1 index`, `2 sizes`."""
     return f"{count} {noun_after(count, noun)}"
 
-# --- Words that mean something in other languages: whoever writes one does not mean one of ours
+# --- Types and functions of other languages -------------------------------------------------------
+#
+# Whoever writes one of these words does not mean one of ours.
 
 TYPES = frozenset((
     "bfloat16", "bf16", "f8", "f16", "f32", "f64", "fp8", "fp16", "fp32", "fp64", "half", "single",
@@ -43,13 +45,13 @@ FUNCTIONS = frozenset((
 ))
 """Functions of values."""
 
-# --- Errors for users: what is wrong in a layer folder, where, and what to do about it ----------
+# --- Errors for users -----------------------------------------------------------------------------
 
 LONGEST_LINE = 200
-"""How many characters of a line an error shows."""
+"""The most characters of a line that an error shows."""
 
 MIN_BEGINNING = 3
-"""How many letters of a word stand for all of it, at least."""
+"""The fewest letters that stand for a word that begins with them."""
 
 WORKING_ON = "while it worked on "
 
@@ -122,7 +124,7 @@ class UserError(Exception):
 
 
 class OurFault(UserError):
-    """What one stage wrote and another refuses: it is told as an error of users is, and is none."""
+    """A fault of ours: one stage refuses what another wrote. It is told as an error of users is."""
 
 
 class UndeclaredReadError(Exception):

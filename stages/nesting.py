@@ -1,13 +1,13 @@
-"""How deep texts may be nested: parsers that call themselves, as that of isl, run out of room."""
+"""Limits of the nesting of texts: recursive parsers, as that of isl, run out of room."""
 
 from __future__ import annotations
 
 import re
 
 MOST_NESTED = 200
-"""How many brackets may stand in each other."""
+"""The most brackets that may stand in each other."""
 LONGEST = 100
-"""How often isl may be led deeper without a bracket, and how many dimensions a tuple has."""
+"""The deepest that isl may be led without a bracket, and the most dimensions of a tuple."""
 WIDE = "more than {} dimensions"
 _BRACKET = re.compile(r"[][(){}]")
 _STEPS = (
@@ -16,14 +16,14 @@ _STEPS = (
     (re.compile(r";"), "?", "more than {} choices in each other"),
     (re.compile(r"[][(){};]"), ",", WIDE),
 )
-"""What ends a row, what a row has a step for, and what is said of too many."""
+"""For each kind of row its end, the sign of a step in it, and the error for too many steps."""
 _LARGE = re.compile(r"\^\s*\d{4}|\d{1000}")
 
 
 def too_deep(text: str) -> int | None:
-    """Return where more than DEEPEST brackets stand in each other, None for nowhere.
+    """Return where more than MOST_NESTED brackets stand in each other, None for nowhere.
 
-    Which closes which is not looked at.
+    Kinds of brackets are not told apart.
     """
     if sum(map(text.count, "[({")) <= MOST_NESTED:
         return None
@@ -36,9 +36,9 @@ def too_deep(text: str) -> int | None:
 
 
 def too_much(text: str, by_hand: bool = True) -> tuple[int, str] | None:
-    """Return where a text is more than isl has room for, and what is; None if it is not.
+    """Return where a text exceeds the room of isl, and by what; None if it does not.
 
-    What is not written `by_hand` may have any number of dimensions: isl only takes its time.
+    A text that is not written `by_hand` may have any number of dimensions: isl only takes its time.
     """
     if "\0" in text:
         return text.index("\0"), "a NUL character"

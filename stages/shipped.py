@@ -1,9 +1,10 @@
-"""Where the code lies, and beside it: templates, and the layers that new ones are made like.
+"""Folders beside the code: templates, and the projects that new layers are made like.
 
 These folders lie beside `stages/`: at the top of a checkout, in the package of a wheel. A module of
-ours that reads a file there names it in its `DATA`, since keys of stages follow nothing else; or in
-its `INPUTS`, where it is one only of the stage that asks for it, as a profile. In a process that
-runs stages every file is looked at that Python opens, from before any stage is loaded.
+ours that reads a file there names the file in its `DATA`, since keys of stages follow nothing else.
+It names the file in its `INPUTS` instead if only the stage that asks for it has it as an input, as
+a profile. A process that runs stages looks at every file that Python opens, from before it loads
+any stage.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from types import FrameType
 from typing import Any
 
 STAGES = Path(__file__).resolve().parent
-"""Where the stages lie; the package that they are of has a link to it in a checkout."""
+"""The folder of the stages; in a checkout the package that they are of has a link to it."""
 PACKAGES = Path(__file__).parents[1].resolve().parent
-"""Where Python finds the package `lairmake`."""
+"""The folder where Python finds the package `lairmake`."""
 
 OURS = f"{__package__}."
 HANDS_ON = (f"{OURS}templates", f"{OURS}make.store.files", __name__)
-"""These read what others name, and keep nothing of it that they would give to others."""
+"""Modules that read what others name, and keep nothing of it that they would give to others."""
 LOOKS_ON = f"{OURS}make."
 """The Make reads all code, to make keys of it, and what stages declare."""
 NO_READERS = ("importlib.", "_frozen_importlib", "linecache")
@@ -45,8 +46,8 @@ def compiled(folder: Path | str) -> Path:
 def users_cache() -> Path | None:
     """Return the folder of this user for what may be made anew; None for one others may change.
 
-    It is never part of a workspace: what is linked was compiled by who runs it, and what the code
-    is nobody else says.
+    It is never part of a workspace: so whoever runs linked code has compiled it, and nobody else
+    says what the code is.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "lairmake"
     try:
@@ -98,9 +99,10 @@ _RUNS = [_Run()]
 
 @contextlib.contextmanager
 def looked_at(stage: str, knows: Callable[[str], bool]) -> Iterator[None]:
-    """Run a stage; `knows` says whether a file is part of its code, by the path.
+    """Run a stage; `knows` says whether a file, by its path, is part of the stage's code.
 
-    Raises UndeclaredDataError for a file of ours that is not, also where somebody caught that.
+    Raises UndeclaredDataError where the stage reads another file of ours, even if somebody caught
+    that error meanwhile.
     """
     _RUNS.append(run := _Run(stage, knows))
     try:
@@ -173,6 +175,6 @@ _PLACES = tuple(
 def watch_files() -> None:
     """Look at every file that Python opens from here on, in this process and those forked from it.
 
-    Where nothing is built that is not worth its time: a thousand layers are five thousand folders.
+    Where nothing is built, that is not worth its time: a thousand layers are five thousand folders.
     """
     sys.addaudithook(_look)

@@ -1,4 +1,4 @@
-"""Templates, read with Jinja: what it compiles of them is kept beside them, as Python does."""
+"""Templates, read with Jinja; their compiled code is kept beside them, as Python keeps its own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BesideLoader(jinja2.FileSystemBytecodeCache):
 def macros(name: str, known: Mapping[str, Any]) -> Any:
     """Return the macros of a template, which may call what is `known` by its name.
 
-    What they are given are objects, no dictionaries.
+    Macros are given objects, no dictionaries.
     """
     environment = _environment(shipped("templates"), OfObjects)
     environment.filters.update({n: each for n, each in known.items() if callable(each)})
@@ -54,8 +54,8 @@ def macros(name: str, known: Mapping[str, Any]) -> Any:
 def template_in(folder: Path, name: str, reader: str) -> jinja2.Template:
     """Return a template of a folder by the name of its file, read and compiled once for a reader.
 
-    That is the module which asks, by its name: it has to declare the template, and what that
-    includes, whoever else read them before.
+    The `reader` is the name of the module that asks: this module has to declare the template, and
+    the templates that it includes, whoever else read them before.
     """
     return _environment(folder).get_template(name)
 

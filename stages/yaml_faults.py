@@ -1,4 +1,4 @@
-"""What keeps a text from being YAML, in our words: those of the parser are for who knows it."""
+"""Messages for texts that are no YAML, in our words instead of those of the parser."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TOKENS = {
     "<document start>": "`---`", "<document end>": "`...`", "<anchor>": "an anchor, `&`",
     "<alias>": "an alias, `*`", "<tag>": "a tag, `!`", "<directive>": "a directive, `%`",
 }
-"""What the parser calls parts of a text; others are signs."""
+"""Our names of parts of a text, by those of the parser; others are signs."""
 NAMED = {"\\t": "a tab", "\\n": "the end of the line", "\\x00": "the end of the text"}
-"""Characters that are not seen, as the parser spells them."""
+"""Characters that cannot be seen, by the parser's spelling of them."""
 SAID = (
     (r"expected '(.)' or '(.)', but got (.+)", "found {2}, expected `{0}` or `{1}`"),
     (r"expected <block end>, but found (.+)", "found {0}, expected a key, or the end of the line"),
@@ -44,7 +44,7 @@ SAID = (
     (r"failed to (convert|decode) base64 data.*", "this is no base64"),
     (r"but found another document", "a second document, behind `---`"),
 )
-"""What the parser says, and we do."""
+"""Messages of the parser, as patterns, and ours."""
 OTHERWISE = "this is not YAML"
 
 
@@ -72,7 +72,7 @@ def _name(part: str) -> str:
 KINDS = {
     "timestamp": "a date", "int": "an integer", "float": "a number", "bool": "a truth value",
 }
-"""What YAML calls kinds of values, and we do."""
+"""Our names of kinds of values, by those of YAML."""
 
 
 def explain_scalar(node: yaml.ScalarNode) -> str:

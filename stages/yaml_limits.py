@@ -1,6 +1,6 @@
-"""How large what a YAML text says may be: aliases make a short text say any amount, or no end.
+"""Limits of the size of YAML texts: by aliases a short text says any amount, or contains itself.
 
-Nodes are counted as if every alias were written out, without doing so.
+Nodes are counted as if every alias were written out.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from lairmake.stages.nesting import too_deep
 from lairmake.stages.yaml_faults import explain_scalar
 
 MOST_NODES = 100_000
-"""How many nodes a text may say by aliases, beside one for each of its characters."""
+"""The most nodes that a text may say by aliases, beside one for each of its characters."""
 DEEPEST = 100
-"""How deep lists and mappings may lie in each other."""
+"""The deepest that lists and mappings may lie in each other."""
 
 INDENTED = re.compile(rf"^[ \t?:-]{{{4 * DEEPEST}}}", re.MULTILINE)
-"""A line as only values that lie too deep have; the loader that is C has no room for these."""
+"""A line that is indented as only values too deep are; the C loader has no room for these."""
 
 
 class TooLargeError(yaml.MarkedYAMLError):
@@ -33,10 +33,10 @@ class WrongScalarError(yaml.MarkedYAMLError):
 
 
 FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
-"""What PyYAML lets through of a scalar whose tag, or form, it is none of."""
+"""Errors that PyYAML lets through where a scalar does not fit its tag or form."""
 
 OURS = (TooLargeError, WrongScalarError)
-"""Errors with words of ours: those of others are the parser's."""
+"""Errors with words of ours; all others have those of the parser."""
 
 
 def construct(loader: yaml.SafeLoader, node: yaml.Node) -> object:
@@ -100,7 +100,7 @@ def _too_large(problem: str, node: yaml.Node) -> TooLargeError:
 
 @contextlib.contextmanager
 def pause_collector() -> Iterator[None]:
-    """Let Python not look for cycles: in trees there are none, and it takes most of the time."""
+    """Pause Python's search for cycles: trees have none, and the search takes most of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -111,14 +111,14 @@ def pause_collector() -> Iterator[None]:
 
 
 def check_depth(text: str) -> None:
-    """Raise TooLargeError for a text that the loader which is C has no room for: it would crash."""
+    """Raise TooLargeError for a text that the C loader has no room for: it would crash."""
     if too_deep(text) is not None or INDENTED.search(text):
         raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
 
 
 @pause_collector()
 def load(text: str) -> object:
-    """Return the data of a YAML text, as `yaml.safe_load` does, by C where there is such a loader.
+    """Return the data of a YAML text, as `yaml.safe_load` does, by the C loader where there is one.
 
     Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much, and
     WrongScalarError for a number or a date that is none.
