@@ -48,7 +48,6 @@ REFUSALS = (
 """Messages of a compiler that the system stops: at a limit, or where nothing is left."""
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-
 """Flags with which the file of a lock is opened."""
 
 

@@ -212,7 +212,7 @@ def open_library(path: Path) -> Iterator[ctypes.CDLL]:
     library.fabric_run.argtypes = [POINTER(EngineLayout), POINTER(Outcome)]
     library.fabric_run.restype = c_int32
     expected = c_size_t.in_dll(library, "fabric_layout_size").value
-    assert expected == ctypes.sizeof(EngineLayout), "engine.h and library.py describe two layouts"
+    assert expected == ctypes.sizeof(EngineLayout), "engine.h and engine.py describe two layouts"
     try:
         yield library
     finally:

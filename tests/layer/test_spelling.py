@@ -34,7 +34,7 @@ from lairmake.stages.shipped import shipped
 from tests.layer.built import MV, build
 
 ROOT = Path(__file__).resolve().parents[2] / "stages"
-OF_PES = sorted(path for name in ("pe", "layer/pe", "program/lowering")
+OF_PES = sorted(path for name in ("pe", "layer/codegen", "program/lowering")
                  for path in ROOT.glob(f"{name}/*.py") if "stages.pe" in path.read_text("utf-8"))
 A, B, C = Name("a"), Name("b"), Name("c")
 

@@ -46,7 +46,8 @@ def test_what_is_open_is_seen_as_the_model_sees_it(layer, text):
     assert read_mapping(Source(path="layer.yaml", text=given)).is_open is TEXTS[text]
     assert folder.is_searched is TEXTS[text]
     assert folder.stages == (SEARCHED if TEXTS[text] else PIPELINE)
-    assert [part.cache.name for part in parts_of(folder) if part.is_slot] == list(SLOTS if TEXTS[text] else ())
+    slots = [part.cache.name for part in parts_of(folder) if part.is_slot]
+    assert slots == list(SLOTS if TEXTS[text] else ())
 
 
 def test_yaml_is_read_once_for_a_layer_that_leaves_something_open(layer, monkeypatch):

@@ -333,7 +333,7 @@ def find_back(facts: Facts, name: str) -> float:
 # Each PE runs one task after the other. A statement starts where all is there that it waits for;
 # what leaves passes from PE to PE, and is there for those that take it back.
 #
-# Source   stages/layer/pe, whose programs do this in that order
+# Source   stages/layer/codegen, whose programs do this in that order
 
 Why = Literal["arrive", "computes", "fed_back"]
 
