@@ -29,7 +29,7 @@ from lairmake.stages.make.core.faults import RUNS_PROGRAMS
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
-    r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|np[yz]|json|html|svg|c)\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
+    r"(?:[\w*]+/)*[\w*]+\.[a-z]\w*\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
 )
 OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM,
               KERNEL_PICTURES, WHOLE_PICTURES, PROGRAM_PICTURES)
