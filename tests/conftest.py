@@ -5,6 +5,7 @@ programs, and that it may plan.
 import gc
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -33,8 +34,17 @@ hypothesis.settings.load_profile("same")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Let one process run all tests of a file, which share what they build, but those `alone`."""
+    """Let one process run all tests of a file, which share what they build, but those `alone`.
+
+    Of a test that is `wide_after` some of its parameters, all others are wide.
+    """
+    seen = Counter()
     for item in items:
+        limit = item.get_closest_marker("wide_after")
+        if limit is not None:
+            seen[item.path, item.originalname] += 1
+            if seen[item.path, item.originalname] > limit.args[0]:
+                item.add_marker("wide")
         if not any(map(item.get_closest_marker, ("alone", "xdist_group"))):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 

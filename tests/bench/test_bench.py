@@ -25,6 +25,7 @@ def sparse(tmp_path_factory):
     return results(layer), probed(layer)
 
 
+@pytest.mark.wide
 def test_the_parts_add_up_to_the_cycles(sparse):
     found, ran = sparse
     parts = split(found)
@@ -58,6 +59,7 @@ def test_line_tells_value_limit_and_verdict(figure, expected):
     assert " ".join(line(figure).split()) == expected
 
 
+@pytest.mark.wide
 def test_a_program_is_timed_in_three_ways(tmp_path):
     program = shipped(tmp_path / "listing1", "listing1")
     build_cold(program, "remember")
@@ -88,6 +90,7 @@ def test_what_is_compared_runs_at_once_in_each_turn():
     assert noting.ratio("a", turns, 1, 0) == Figure(what="a", value=1.5, between=(1.5, 1.5))
 
 
+@pytest.mark.wide
 def test_a_page_and_a_trace_are_timed_beside_the_run(tmp_path):
     layer = shipped(tmp_path / "fc", "fc")
     build(layer, "simulate")

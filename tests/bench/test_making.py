@@ -35,6 +35,7 @@ def expected(text):
     return {writes_of(at): texts[writes_of(at)] for at in range(STAGES - 1)}
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("name", TOOLS)
 def test_each_tool_builds_the_layer_that_was_edited_and_no_other(tools, name):
     if name not in tools:
@@ -85,6 +86,7 @@ def test_what_nobody_waits_for_is_counted(tmp_path):
     assert cost([sys.executable, "-S", "-c", text], tmp_path, environment()).cpu > 0.3
 
 
+@pytest.mark.wide
 def test_a_stage_that_runs_is_no_revert(tmp_path):
     (tmp_path / "projects").mkdir()
     (layer,) = making.workspace_of(tmp_path, ["fc"])
@@ -97,6 +99,7 @@ def test_a_stage_that_runs_is_no_revert(tmp_path):
     making.restored(tmp_path, making.become, {layer: text})
 
 
+@pytest.mark.wide
 def test_list_is_measured_in_clones_that_are_fresh(tmp_path):
     clone = making.clone_of(tmp_path / "clone", "HEAD")
     (clone / "stages" / "__pycache__").mkdir()

@@ -106,6 +106,7 @@ def runs_back(module):
         other for other in others if LEVEL[other] >= LEVEL[own]]
 
 
+@pytest.mark.wide
 def test_no_import_runs_back():
     found = {module: runs_back(module) for module in FILES}
     assert {module: names for module, names in found.items() if names} == {}
@@ -213,11 +214,13 @@ def public_classes():
     return found
 
 
+@pytest.mark.wide
 def test_a_class_name_means_one_thing():
     twice = {name for name, modules in public_classes().items() if len(modules) > 1}
     assert twice == TWICE
 
 
+@pytest.mark.wide
 def test_files_and_classes_are_called_by_nouns():
     """program.yaml has the names of nodes: `Kept` is one."""
     files = {module.rpartition(".")[2] for module in FILES if is_in(module, ["stages"])}

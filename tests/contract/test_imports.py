@@ -224,6 +224,7 @@ def words_in(node):
             for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name)}
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("words", TELLS)
 def test_what_definitions_say_of_themselves_is_read_where_it_counts(code, words):
     """Keys leave out what functions say of themselves, where definitions stand, and what is only
@@ -232,6 +233,7 @@ def test_what_definitions_say_of_themselves_is_read_where_it_counts(code, words)
     assert found == set(TELLS[words])
 
 
+@pytest.mark.wide
 def test_no_module_of_a_package_is_found_through_the_package_as_a_value(code):
     values = {
         own for found in code.values() for own in found.modules
@@ -266,6 +268,7 @@ def test_data_are_files_that_a_build_looks_at(code, files):
     assert others == {"lairmake", "templates"}
 
 
+@pytest.mark.wide
 def test_every_package_that_a_stage_imports_is_in_its_key(files):
     nodes = [
         node for name in files

@@ -61,6 +61,7 @@ def listing(tmp_path_factory):
     return {name: text for stage in PROGRAM for name, text in run_stage(stage, folder).items()}
 
 
+@pytest.mark.wide
 def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
     (source,) = blocks_with("for gs in myGA")
     assert source in (ROOT / "projects/listing1/listing1.py").read_text(encoding="utf-8")
@@ -105,6 +106,7 @@ def said_of_attention():
     return " ".join(TEXT.partition("  compute_expdiff")[2].partition("```sh")[0].split())
 
 
+@pytest.mark.wide
 def test_the_summary_of_attention_is_what_a_build_prints(attention):
     (block,) = blocks_with("attention on wse2")
     printed = summary_of_layer(json.loads(attention["build/results.json"])).splitlines()

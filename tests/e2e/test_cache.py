@@ -113,6 +113,7 @@ def test_what_was_restored_counts_as_used(small):
     assert small.hits() == ["a:render", "a:simulate"]
 
 
+@pytest.mark.wide
 def test_gc_beside_builds_breaks_nothing(small):
     """A store is emptied again and again while a layer builds: no build fails, or is wrong."""
     small.build()

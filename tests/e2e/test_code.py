@@ -60,6 +60,7 @@ def copied(tmp_path, name):
     return replace(open_folder(tmp_path / "projects" / name), home=ROOT)
 
 
+@pytest.mark.wide
 def test_stages_of_a_layer_open_only_what_their_keys_are_made_of(tmp_path):
     check(copied(tmp_path, "fc"), PIPELINE)
 

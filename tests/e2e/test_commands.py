@@ -38,6 +38,7 @@ def test_the_shell_completes_our_commands(small):
     assert set(OURS) <= set(line.strip().removeprefix('sub_cmds="').rstrip('"').split())
 
 
+@pytest.mark.wide
 def test_where_the_dodo_file_is_not_ours_we_are_not_there(space):
     space.write("dodo.py", FOREIGN)
     assert printed(space.run()) == ".  show\nshown\n.  first\n"
@@ -90,6 +91,7 @@ sys.exit(subprocess.run([sys.executable, "-m", "doit", *sys.argv[1:]], stdout=wr
 """
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("words", [
     "show fc render", "show fc", "list --all", "help", "tabcompletion", "-a fc", "-n 2 -a fc", "fc",
 ])
@@ -99,6 +101,7 @@ def test_nobody_reading_is_no_error(paper, words):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)])
 def test_without_stdout_or_stderr_nothing_is_printed(small, closed):
     small.build()
@@ -109,6 +112,7 @@ def test_without_stdout_or_stderr_nothing_is_printed(small, closed):
         assert {name: small.read(name) for name in small.files()} == before
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("words", ["show fc render", "show fc", "list --all", "-a fc"])
 def test_no_room_for_what_is_printed_is_said(paper, words):
     command = [sys.executable, "-m", "doit", *words.split()]

@@ -31,6 +31,7 @@ def damage(space, kind, seed, times):
     return ended.stderr + ended.stdout
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_build_after_damage_to_what_is_kept_gives_the_right_bytes(small, kind):
     assert damage(small, kind, seed=1, times=12) == ""

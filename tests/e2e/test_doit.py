@@ -142,6 +142,7 @@ def stock(tmp_path_factory):
     return folder
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("name", CASES)
 def test_what_holds_of_ordinary_tasks_holds_of_stages(small, stock, name):
     case = CASES[name]

@@ -72,6 +72,7 @@ def test_what_is_forgotten_would_run_and_what_comes_after_what_is_ignored_is(sma
     assert small.build() == ["a:place"]
 
 
+@pytest.mark.wide
 def test_dry_says_what_would_run_and_why(small):
     printed(small.run("dry"))
     assert dry(small) == """a

@@ -16,6 +16,7 @@ NAMES = [
 SCREEN, FEW = 25, 20
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("name", NAMES)
 def test_an_edit_is_told_as_expected_and_on_no_more_lines_than_git_takes(name, tmp_path):
     said = said_of(name, tmp_path)

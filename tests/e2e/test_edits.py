@@ -45,6 +45,7 @@ def number_of(text, line):
     return text.split(line)[0].count("\n") + 1
 
 
+@pytest.mark.wide
 def test_an_edit_that_is_kept_changes_the_programs_and_is_repaired_by_the_next_build(fc):
     before = contents(fc)
     assert LOOP not in fc.read(CODE)
@@ -74,6 +75,7 @@ def test_an_edit_that_is_kept_changes_the_programs_and_is_repaired_by_the_next_b
     assert fc.run("--keep-edits", "fc").hits == ["fc:render", "fc:simulate"]
 
 
+@pytest.mark.wide
 def test_an_edit_is_kept_by_two_processes_too(fc):
     edit(fc, "cache/fc/simd.yaml", *EDIT)
     run = fc.run("-n", "2", "--keep-edits", "fc")
@@ -81,6 +83,7 @@ def test_an_edit_is_kept_by_two_processes_too(fc):
     assert KEPT in run.out
 
 
+@pytest.mark.wide
 def test_an_edit_is_kept_while_what_comes_before_it_changes(fc):
     edit(fc, "cache/fc/simd.yaml", *EDIT)
     edit(fc, "projects/fc/layer.yaml", "N: 16", "N: 12")
@@ -96,6 +99,7 @@ def test_an_edit_is_kept_while_what_comes_before_it_changes(fc):
     assert REPAIRED.search(repaired.out)
 
 
+@pytest.mark.wide
 def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
     layer = fc.read("projects/fc/layer.yaml")
     edit(fc, "cache/fc/hulls.isl", "on_x_size := { [8] }", "on_x_size := { [7] }")
@@ -149,6 +153,7 @@ def test_an_edit_that_a_later_stage_stumbles_over_is_an_error_of_the_user(fc):
     )
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(("name", "old", "new", "said"), [
     ("simd.yaml", "  by: hull", "  by: luck",
      "on_x.by must be one of hull, exact, relaxed, lattice, basis, enumerate, configure, nested"),

@@ -29,6 +29,7 @@ def space(tmp_path_factory):
     return space
 
 
+@pytest.mark.wide
 def test_named_layers_are_printed_and_nothing_is_written(space):
     before = space.files()
     run = space.run("evaluate", "catalogue/dot", "catalogue/outer_product")
@@ -42,6 +43,7 @@ def test_named_layers_are_printed_and_nothing_is_written(space):
     assert space.files() == before
 
 
+@pytest.mark.wide
 def test_json_has_the_results_of_a_build(space):
     run = space.run("evaluate", "--json", "catalogue/outer_product")
     space.build("catalogue/outer_product")
@@ -91,6 +93,7 @@ def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):
     ]
 
 
+@pytest.mark.wide
 def test_the_document_on_multicast_is_as_a_layer_is_measured(tmp_path):
     """One row of it; all of it takes as long as writing it."""
     text = (ROOT / "docs/multicast.md").read_text(encoding="utf-8")
@@ -99,6 +102,7 @@ def test_the_document_on_multicast_is_as_a_layer_is_measured(tmp_path):
     assert worth_table({case.name: pair}).splitlines()[-1] in text.splitlines()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)
 def test_the_layers_of_a_sweep_build(sweep, tmp_path):
     """The last value of each sweep, in each series: right, and by the way that it names."""

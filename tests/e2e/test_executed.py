@@ -45,6 +45,7 @@ def check(*words):
         assert missed(stage, ran) == [], stage
 
 
+@pytest.mark.wide
 def test_what_runs_of_a_few_stages_is_in_their_keys():
     check("projects/fc", "parse", "adapt", "simd")
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from lairmake.stages import PIPELINE
 from tests.e2e.conftest import printed
 
@@ -28,6 +30,7 @@ DOT = """digraph lairmake {
 UP, STORE, RUN, MAY = "up to date    ", "from the store", "would run     ", "may run       "
 
 
+@pytest.mark.wide
 def test_graph_says_what_a_build_would_do(small):
     assert printed(small.run("graph")) == graph(RUN, MAY, MAY, MAY)
     small.build()
@@ -45,6 +48,7 @@ def graph(*words):
     return "\n".join(line.rstrip() for line in GRAPH.format(*words).split("\n"))
 
 
+@pytest.mark.wide
 def test_graph_foresees_files_that_the_store_brings_back(small):
     small.build()
     small.run("clean")

@@ -91,6 +91,7 @@ def built(first, tmp_path):
     return Space(tmp_path / "graph", ROOT)
 
 
+@pytest.mark.wide
 def test_stages_before_all_parts_run_without_a_look_for_these(space):
     space.write("dodo.py", DODO)
     write(space, model(0))
@@ -101,6 +102,7 @@ def test_stages_before_all_parts_run_without_a_look_for_these(space):
     assert "net/conv1" in space.plain("list", "--all").out
 
 
+@pytest.mark.wide
 def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_build(space):
     """Weights beside the graph, and a profile of a machine: an edit counts, a new date does not,
     nor does a comment in a profile. The profile may be like another one."""
@@ -123,6 +125,7 @@ def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_buil
         assert space.build("net:fit") == []
 
 
+@pytest.mark.wide
 def test_a_graph_is_built_from_nothing_to_a_compared_result(first, built):
     """With places or directions given: its parts are layers, and other weights compile nothing.
 
@@ -155,6 +158,7 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(first, built):
     assert results(space)["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_an_edit_of_a_text_of_the_network_is_pinned(built):
     """A part with other LAIR, until nothing pins the text any more."""
     space = built
@@ -173,6 +177,7 @@ def test_an_edit_of_a_text_of_the_network_is_pinned(built):
     assert space.read(lair) == before
 
 
+@pytest.mark.wide
 def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(built):
     """Its layer.yaml is shown, and copied; it takes the same cycles alone, and in the network."""
     space = built

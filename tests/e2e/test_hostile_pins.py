@@ -32,6 +32,7 @@ def edited(text, change):
     return yaml.safe_dump({**data, "on_x": {**data["on_x"], **change(data["on_x"])}})
 
 
+@pytest.mark.wide_after(5)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_would_be_code_is_refused_wherever_it_stands(layer, place):
     path = file_of(layer, "simd.yaml")

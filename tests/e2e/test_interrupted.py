@@ -55,6 +55,7 @@ def contents(space):
     return {name: space.read(name) for name in space.files() if name != "dodo.py"}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("moments", ["30", pytest.param("200", marks=pytest.mark.long)])
 def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moments):
     """Then a build to the end gives what an undisturbed one gives, without what was finished."""
@@ -79,6 +80,7 @@ def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moment
     assert contents(small) == found
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("number", "arguments"), [
     *((number, words) for number in NUMBERS[:2] for words in ((), ("-n", "2"))),
     (signal.SIGHUP, ("-n", "2")), pytest.param(signal.SIGHUP, (), marks=pytest.mark.long),
@@ -98,6 +100,7 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     assert noted(notes) == ["parse", "place", "render"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("number", [
     *NUMBERS[:2], pytest.param(signal.SIGHUP, marks=pytest.mark.long)
 ])
@@ -190,6 +193,7 @@ def are_gone(processes):
     return not any(Path(f"/proc/{process}/fd").exists() for process in processes)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", WAYS)
 @pytest.mark.parametrize("number", [
     signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long),
@@ -206,6 +210,7 @@ def test_a_build_ends_cleanly_inside_of_isl(small, notes, number, arguments):
     assert small.build() == ["a:render", "a:simulate"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", WAYS)
 def test_a_second_ctrl_c_ends_a_build_at_once_inside_of_isl(small, notes, arguments):
     build = start_in_isl(small, notes, *arguments)
@@ -218,6 +223,7 @@ def test_a_second_ctrl_c_ends_a_build_at_once_inside_of_isl(small, notes, argume
     wait_for(lambda: are_gone(processes))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", WAYS)
 def test_what_isl_does_for_a_killed_build_ends_too(small, notes, arguments):
     build = start_in_isl(small, notes, *arguments)
@@ -238,6 +244,7 @@ def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", WAYS)
 @pytest.mark.usefixtures("own_modules")
 def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arguments):
@@ -271,6 +278,7 @@ def test_a_build_ends_where_one_of_its_processes_is_killed(small, notes):
     assert small.run().code == 0
 
 
+@pytest.mark.wide
 def test_the_processes_of_a_killed_build_end_too(small, notes):
     small.layer("projects/b")
     build = start(small, "-n", "2", NOTED=str(notes), SLOW="0.3")

@@ -40,6 +40,7 @@ def test_list_in_a_fresh_clone_reads_neither_yaml_nor_code(fresh):
     )
 
 
+@pytest.mark.wide
 def test_list_has_the_parts_that_are_known(fresh):
     whole = fresh.plain("list", "--all")
     run = fresh.plain("list")

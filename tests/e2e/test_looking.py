@@ -21,6 +21,7 @@ def state_of(root):
     }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_what_only_looks_writes_nothing(small, is_gone):
     """Nor does it restore what is gone and the store knows, or keep what was edited."""

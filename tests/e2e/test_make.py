@@ -200,6 +200,7 @@ def test_a_new_input_runs_only_what_reads_inputs(small):
     assert small.hits() == []
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_changed_code_of_a_stage_runs_that_stage(small):
     small.build()
@@ -208,6 +209,7 @@ def test_changed_code_of_a_stage_runs_that_stage(small):
     assert small.build() == ["a:place"]
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_code_that_no_stage_reaches_runs_nothing(small):
     """A comment, a blank line, what a function says of itself, and a function that none calls."""
@@ -222,6 +224,7 @@ def test_code_that_no_stage_reaches_runs_nothing(small):
     assert small.hits() == []
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_changed_code_that_every_stage_uses_runs_all(small):
     small.build()

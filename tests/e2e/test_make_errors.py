@@ -93,6 +93,7 @@ FULL = 'OSError(28, "No space left on device", "/x/y")'
 GONE = 'FileNotFoundError(2, "No such file or directory", "gone")'
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
     path = small.modules / "stages/place.py"
@@ -111,6 +112,7 @@ def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
     assert "cannot write" not in run.out + run.err
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 @pytest.mark.parametrize("read", ['text("a.lair")', 'names("*.lair")'])
 def test_a_stage_that_reads_more_than_it_declares_fails_however_python_runs(small, read):

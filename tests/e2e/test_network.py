@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from lairmake.stages import NETWORK, PIPELINE
 
@@ -144,6 +145,7 @@ def test_what_leaves_astray_stops_the_parts_that_take_it(mlp):
     assert ("mlp/last", "simulate") not in tasks(run.ran)
 
 
+@pytest.mark.wide
 def test_a_network_that_is_wrong_is_told_and_other_layers_build(mlp):
     mlp.copy(ROOT / "projects/dot", "projects/dot")
     edit(mlp, "projects/mlp/network.yaml", "relu.x: first.y", "relu.x: relu.y")
@@ -155,6 +157,7 @@ def test_a_network_that_is_wrong_is_told_and_other_layers_build(mlp):
     assert run.err.endswith(CIRCLE)
 
 
+@pytest.mark.wide
 def test_equal_parts_are_built_once(mlp):
     mlp.copy(ROOT / "projects/fc", "projects/fc")
     mlp.write("projects/twins/network.yaml", "parts: {a: ../fc, b: ../fc}\n")
@@ -166,6 +169,7 @@ def test_equal_parts_are_built_once(mlp):
                           load(mlp, "twins/build/b/outputs/y.npy"))
 
 
+@pytest.mark.wide
 def test_a_shared_part_with_other_values_is_compiled_once_and_simulated_again(mlp):
     mlp.write("projects/twice/twice.lair", TWICE)
     mlp.write("projects/twice/layer.yaml", COLUMN)
@@ -179,6 +183,7 @@ def test_a_shared_part_with_other_values_is_compiled_once_and_simulated_again(ml
     assert not (mlp.root / "projects/twice/build").exists()
 
 
+@pytest.mark.wide
 def test_a_sparse_tensor_that_crosses_has_no_negative_zero(mlp):
     for name, expression in (("negative", "-1 * x[i]"), ("inverse", "1 / x[i]")):
         text = TWICE.replace("twice", name).replace("2 * x[i]", expression)

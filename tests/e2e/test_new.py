@@ -9,6 +9,7 @@ from lairmake.stages import PIPELINE
 from tests.e2e.conftest import DODO, ROOT, printed
 
 
+@pytest.mark.wide
 def test_new_makes_a_layer_that_builds(space):
     assert printed(space.run("new", "mine")) == (
         "mine/\n  dodo.py\n  layer.yaml\n  mine.lair\nbuild it: cd mine && doit\n"
@@ -18,6 +19,7 @@ def test_new_makes_a_layer_that_builds(space):
     assert sorted(space.build(cwd="mine")) == sorted(f"mine:{stage}" for stage in PIPELINE)
 
 
+@pytest.mark.wide
 def test_new_in_a_workspace_makes_a_layer_below_projects(paper):
     out = printed(paper.run("new", "deep/own", "--like", "conv1d"))
     assert out == (

@@ -1,6 +1,8 @@
 """What is remembered of the tasks of a user beside those of layers, and how it is forgotten."""
 
 
+import pytest
+
 from tests.e2e.conftest import DODO, LAYER_DODO
 from tests.e2e.test_make import ALL
 from tests.e2e.test_own_tasks import BEFORE_PLACE
@@ -40,6 +42,7 @@ def test_each_dodo_file_has_a_database_of_its_own(small):
     assert small.build("once", cwd="alone") == []
 
 
+@pytest.mark.wide
 def test_what_is_forgotten_in_one_dodo_file_is_in_all_and_the_store_keeps_it(small):
     small.build()
     stored = sorted(path.name for path in (small.root / ".lairmake/store").rglob("*"))

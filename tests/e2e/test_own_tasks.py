@@ -237,6 +237,7 @@ def task_after():
 """
 
 
+@pytest.mark.wide
 def test_a_network_and_its_parts_are_tasks(mlp):
     mlp.write("dodo.py", DODO + MLP)
     assert mlp.build("after:whole") == ["after:whole"]

@@ -38,6 +38,7 @@ DOIT_CONFIG = {**DOIT_CONFIG, "default_tasks": ["a", "b", "own"]}
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", [(), ("-n", "1")])
 def test_tasks_of_the_user_run_in_the_process_of_the_build(small, arguments):
     small.write("dodo.py", ALL_CORES + OWN)
@@ -53,6 +54,7 @@ def test_a_dodo_file_may_ask_for_one_process(small):
     assert processes(small) == 1
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_what_processes_begin_with_is_loaded_once_for_all(small):
     small.layer("projects/b")

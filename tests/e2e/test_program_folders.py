@@ -60,6 +60,7 @@ def test_what_a_program_opens_is_its_input(sun):
     assert sun.hits("sun") == ["sun:capture"]
 
 
+@pytest.mark.wide
 def test_a_program_may_open_another_file_than_before(sun):
     """Once it is opened a file counts, or no later build would find what this one keeps."""
     sun.write("projects/sun/heat.py", "see('choice')\nsee(seen[0])\n")
@@ -72,6 +73,7 @@ def test_a_program_may_open_another_file_than_before(sun):
     assert sun.hits("sun") == ["sun:capture"]
 
 
+@pytest.mark.wide
 def test_a_file_that_was_not_there_and_names_in_a_folder_are_inputs(sun):
     sun.write("projects/sun/heat.py", "see('late.txt')\nsee('parts/')\nsee('./')\n")
     sun.build("sun")
@@ -152,6 +154,7 @@ def test_a_name_that_no_file_may_have_is_no_input(sun):
     assert sun.build("sun") == []
 
 
+@pytest.mark.wide
 def test_looking_runs_no_program(sun):
     sun.write("projects/sun/heat.py", "open(trace, 'a').write('ran')\n")
     sun.write("projects/sun/program.yaml", f"parameters: {{trace: {sun.root}/trace}}\n")

@@ -17,6 +17,7 @@ ALL = ("test_on_fabric.py", "test_called_operations.py", "test_called_transfers.
        "../property/test_random_programs_on_fabric.py")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("tests", [
     pytest.param(SMALL, id="small"), pytest.param(ALL, id="all", marks=pytest.mark.long),
 ])

@@ -60,6 +60,7 @@ def sun(first, tmp_path):
     return Space(shutil.copytree(first.root, tmp_path / "space"), ROOT)
 
 
+@pytest.mark.wide
 def test_a_build_says_that_all_runs_agree_and_keeps_what_they_give(first):
     assert first.first.ran == TASKS
     said = first.first.out.splitlines()
@@ -83,6 +84,7 @@ def test_comments_and_what_only_python_runs_end_at_translate(sun):
         assert sun.build("sun") == ["sun:translate"]
 
 
+@pytest.mark.wide
 def test_modules_beside_a_program_and_its_inputs_count(sun):
     sun.write("projects/sun/shapes.py", "scale = 4\n")
     assert sun.build("sun") == [*TASKS[:3], "sun:interpret", "sun:execute"]
@@ -95,6 +97,7 @@ def test_modules_beside_a_program_and_its_inputs_count(sun):
     assert (found["T"][0] == 4 * start[0]).all() and found["total"] == found["T"].sum()
 
 
+@pytest.mark.wide
 def test_parameters_and_the_machine_are_those_of_program_yaml(sun):
     sun.write("projects/sun/program.yaml", "program: heat.py\nparameters: {steps: 5}\n")
     assert "21 operations" in printed(sun.run("sun"))
@@ -124,6 +127,7 @@ def test_texts_and_nodes_are_shown_by_name(first):
     assert "T: {kind: LocalArray" in printed(first.run("show", "sun", "objects.yaml", "T"))
 
 
+@pytest.mark.wide
 def test_what_changed_is_said_by_line_and_by_value(sun):
     sun.write("projects/sun/heat.py", SOURCE.replace("0.5 *", "0.25 *"))
     sun.build("sun")
@@ -132,6 +136,7 @@ def test_what_changed_is_said_by_line_and_by_value(sun):
     assert "program.il\n  -" in said and "follows from program.il" in said
 
 
+@pytest.mark.wide
 def test_a_new_program_is_like_another_one(sun):
     made = printed(sun.run("new", "moon", "--like", "sun"))
     assert made.splitlines()[1:6] == [

@@ -10,6 +10,7 @@ from tests.e2e.conftest import DODO, ROOT
 from tests.picture.browser import needs_browser, started
 
 
+@pytest.mark.wide
 def test_report_draws_a_layer_and_says_where(paper):
     run = paper.run("report", "conv1d")
     assert (run.code, run.out) == (
@@ -24,6 +25,7 @@ def test_report_draws_the_grid_for_a_paper(paper):
     assert paper.read("projects/conv2d/build/grid.svg").startswith("<svg ")
 
 
+@pytest.mark.wide
 def test_a_report_names_no_folder_and_is_the_same_again(paper):
     paper.run("report", "fc")
     text = paper.read("projects/fc/build/report.html")
@@ -48,6 +50,7 @@ def test_a_network_has_a_report_but_no_grid_unless_it_is_on_one_fabric(mlp):
         "hint: `doit report mlp` draws all that there is\n")
 
 
+@pytest.mark.wide
 def test_of_one_fabric_of_a_network_it_is_shown_where_parts_lie_and_what_each_pe_did(mlp):
     network = mlp.read("projects/mlp/network.yaml")
     mlp.write("projects/mlp/network.yaml", f"{network}run: whole\n")
@@ -62,6 +65,7 @@ def test_of_one_fabric_of_a_network_it_is_shown_where_parts_lie_and_what_each_pe
     assert '"name":"no_input"' in text and '"name":"link_wavelets.N"' in text
 
 
+@pytest.mark.wide
 def test_with_report_true_each_build_draws(space):
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/fc", "projects/fc")
@@ -110,6 +114,7 @@ def stops(paper):
     edit(False)
 
 
+@pytest.mark.wide
 def test_of_a_fabric_that_stops_who_waits_for_whom_is_drawn(paper, stops):
     """A build says how; the page of the layer is there again as soon as it runs."""
     before = paper.read(PICTURE)
@@ -130,6 +135,7 @@ def test_of_a_fabric_that_stops_who_waits_for_whom_is_drawn(paper, stops):
     assert "repaired" not in again.out and paper.read(PICTURE) == before
 
 
+@pytest.mark.wide
 def test_with_report_true_a_build_that_stops_draws_that(paper, stops):
     stops(True, "report: true\n")
     run = paper.plain("stops")
@@ -137,6 +143,7 @@ def test_with_report_true_a_build_that_stops_draws_that(paper, stops):
     assert STOPPED in paper.read(PICTURE)
 
 
+@pytest.mark.wide
 def test_a_trace_ends_where_the_fabric_stops(paper, stops):
     stops(True)
     run = paper.run("trace", "stops")
@@ -146,6 +153,7 @@ def test_a_trace_ends_where_the_fabric_stops(paper, stops):
     assert (paper.root / "projects/stops/build/trace.pftrace").stat().st_size > 10_000
 
 
+@pytest.mark.wide
 def test_of_a_network_the_part_that_stops_is_drawn(paper, stops):
     stops(True)
     for name in ("projects", "cache"):
@@ -156,6 +164,7 @@ def test_of_a_network_the_part_that_stops_is_drawn(paper, stops):
     assert run.code == 1 and run.err.endswith(SHOWN.replace("stops", "net/part"))
 
 
+@pytest.mark.wide
 def test_a_report_shows_the_last_sweep_and_a_combination_has_its_own(paper):
     """What is swept is as the layer itself, or refused: next to nothing runs."""
     paper.copy(ROOT / "projects/fc", "projects/swept")

@@ -28,6 +28,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("which", ["not long", pytest.param("long", marks=pytest.mark.long)])
 def test_the_engine_is_clean(which):
     """Run all tests that run the engine on programs by hand; the long ones of all."""
@@ -39,6 +40,7 @@ def test_the_engine_is_clean(which):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("nth", [27, pytest.param(1, marks=pytest.mark.long)])
 def test_every_nth_shipped_layer_is_clean_and_gives_the_same(shipped, nth):
     """One process simulates them; what it writes is what programs without sanitizers gave."""
@@ -53,6 +55,7 @@ def contents(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(shipped, fault):
     variant, old, new, message = FAULTS[fault]

@@ -36,6 +36,7 @@ def searched(tmp_path_factory):
     return space
 
 
+@pytest.mark.wide
 def test_every_stage_of_every_slot_is_a_task(searched):
     assert sorted([*searched.first.ran, *searched.first.hits]) == sorted(TASKS)
 

@@ -93,6 +93,7 @@ def test_a_damaged_blob_is_a_miss_and_a_warning_and_made_anew(small, other, shar
     assert blob.read_text() == "one\ntwo\n"
 
 
+@pytest.mark.wide
 def test_two_workspaces_at_once_run_no_task_twice(small, other, shared):
     notes = small.root.parent / "notes"
     env = {
@@ -129,6 +130,7 @@ def distant(own_modules, small, other):
     return small.root.parent / "distant"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_other_stores_are_reached_by_fsspec(small, other, distant, processes):
     assert small.build("-n", processes, DISTANT=str(distant)) == ALL
@@ -196,6 +198,7 @@ def test_a_workspace_file_that_is_no_text_is_an_error(small):
         assert (run.code, run.out, run.err) == (1, "", said)
 
 
+@pytest.mark.wide
 def test_a_store_that_cannot_be_reached_cannot_be_verified(small, distant):
     small.build(DISTANT=str(distant))
     asked = small.root.parent / "asked"
@@ -207,6 +210,7 @@ def test_a_store_that_cannot_be_reached_cannot_be_verified(small, distant):
     assert run.err == "error: nonsense://store: Protocol not known: nonsense\n"
 
 
+@pytest.mark.wide
 def test_a_store_is_verified_without_the_other_one(small, distant):
     small.build(DISTANT=str(distant))
     (blob,) = [p for p in small.root.rglob("blobs/??/*") if p.read_text() == "one\ntwo\n"]

@@ -11,6 +11,7 @@ from tests.property.layers import check_usage
 pytestmark = [pytest.mark.optimised, pytest.mark.xdist_group("shipped")]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_layer_is_right(shipped, name):
     folder = shipped.built(name)

@@ -40,6 +40,7 @@ cache/conv1d/tasks.yaml
 STAGES = ", ".join([*PIPELINE, *ANALYSES])
 
 
+@pytest.mark.wide
 def test_show_prints_objects_with_their_section_and_readers(paper):
     assert printed(paper.run("show", "fc", "approximate", "on_x_h*")) == HULL
     assert printed(paper.run("show", "fc:hulls.isl", "on_x_size")) == SIZE

@@ -55,6 +55,7 @@ def test_two_layers_of_the_same_text_are_built_once(small):
     assert small.read("cache/a/lair.isl") == small.read("cache/deep/b/lair.isl")
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_changed_code_changed_back_runs_nothing(small):
     small.build()
@@ -66,6 +67,7 @@ def test_changed_code_changed_back_runs_nothing(small):
     assert small.hits() == []
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small, own_modules, tmp_path):
     """Also from one workspace to another."""
@@ -187,6 +189,7 @@ def test_a_damaged_blob_is_a_miss_and_a_warning(small):
     assert small.read("cache/a/placement.isl") == "one\ntwo\n" == digest.read_text()
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("damage", ["", "no entry", "[]", '{"outputs": {}}'])
 def test_a_damaged_entry_is_a_miss_and_a_warning(small, damage):
     small.build()
@@ -203,6 +206,7 @@ def stage_of(entry):
     return json.loads(entry.read_text().partition("\n")[2])["stage"]
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_an_input_edited_while_its_stage_runs_is_seen(small):
     """The stage itself edits what it reads, the first time: as a user would while it runs."""

@@ -45,6 +45,7 @@ def lines_of(run):
     return sorted(run.err.splitlines())
 
 
+@pytest.mark.wide
 def test_a_table_has_a_row_for_each_combination_and_why_one_is_refused(swept):
     assert (swept.first.code, swept.first.out) == (0, TABLE)
 
@@ -59,6 +60,7 @@ def test_what_is_as_the_layer_says_comes_from_its_builds(swept):
     assert swept.read(f"{BASE}/{results}") == swept.read(f"projects/fc/{results}")
 
 
+@pytest.mark.wide
 def test_a_sweep_that_was_built_runs_nothing_that_is_right_again(swept):
     again = swept.run("sweep", *WORDS, "-n", "2")
     assert (again.code, again.out) == (0, TABLE)
@@ -156,6 +158,7 @@ def test_where_nothing_is_built_to_the_end_the_exit_code_is_1(swept):
 """)
 
 
+@pytest.mark.wide
 def test_inputs_of_the_layer_are_those_of_its_combinations(swept, tmp_path):
     space = Space(tmp_path, ROOT)
     space.write("dodo.py", DODO)
@@ -197,6 +200,7 @@ def test_a_layer_folder_alone_is_swept_with_its_own_store(swept, tmp_path):
     assert not (space.root / "build").exists()
 
 
+@pytest.mark.wide
 def test_a_sweep_that_is_killed_builds_nothing_twice(small, tmp_path):
     notes = tmp_path / "notes"
     notes.touch()
@@ -215,6 +219,7 @@ def test_a_sweep_that_is_killed_builds_nothing_twice(small, tmp_path):
     assert len(notes.read_text(encoding="utf-8").splitlines()) == len(before) + len(after)
 
 
+@pytest.mark.wide
 def test_an_interrupted_sweep_keeps_what_is_done(small, tmp_path):
     notes = tmp_path / "notes"
     notes.touch()

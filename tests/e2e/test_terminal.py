@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from tests.e2e.conftest import DODO
 
 PAINT = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
@@ -35,6 +37,7 @@ def on_terminal(space, *args, **more):
     return build.wait(), shown.decode()
 
 
+@pytest.mark.wide
 def test_one_live_line_then_the_summary(small):
     code, shown = on_terminal(small)
     assert code == 0
@@ -46,6 +49,7 @@ def test_one_live_line_then_the_summary(small):
     assert SUMMARY in shown
 
 
+@pytest.mark.wide
 def test_the_line_counts_what_was_asked_for(small):
     small.write("dodo.py", DODO + OTHERS)
     code, shown = on_terminal(small, "a:place")
@@ -59,6 +63,7 @@ def task_others():
 """
 
 
+@pytest.mark.wide
 def test_the_line_moves_and_so_does_the_time_left_while_one_stage_runs(small):
     code, shown = on_terminal(small, "-n", "2", SLOW="0", LONG="3")
     assert code == 0
@@ -68,6 +73,7 @@ def test_the_line_moves_and_so_does_the_time_left_while_one_stage_runs(small):
     assert found[-1][1] in "01"
 
 
+@pytest.mark.wide
 def test_a_long_stage_prints_no_line_of_its_own(small):
     code, shown = on_terminal(small, SLOW="0", LONG="1")
     assert (code, "a:simulate 75%" in shown, "a:simulate: " in shown) == (0, True, False)
@@ -95,6 +101,7 @@ def test_an_error_stands_below_the_task_that_found_it(small):
     assert "a: parse failed\r\nprojects/a/a.lair:2:1: error: this is wrong\r\n" in shown
 
 
+@pytest.mark.wide
 def test_a_sweep_has_one_live_line_and_then_its_table_as_wide_as_the_terminal(small):
     words = ("sweep", "a", "--set", f"machine={'x' * 90},wse2")
     code, shown = on_terminal(small, *words, SLOW="0.1")
@@ -121,6 +128,7 @@ def begin_on_terminal(space):
     return build, ours
 
 
+@pytest.mark.wide
 def test_nothing_is_shown_after_the_line_that_a_build_was_interrupted(small):
     build, ours = begin_on_terminal(small)
     build.send_signal(signal.SIGINT)
@@ -135,6 +143,7 @@ def test_nothing_is_shown_after_the_line_that_a_build_was_interrupted(small):
     assert PAINT.sub("", shown.decode()).endswith("interrupted: what is done is kept\r\n")
 
 
+@pytest.mark.wide
 def test_a_build_whose_terminal_is_closed_ends_as_an_interrupted_one(small):
     build, ours = begin_on_terminal(small)
     os.close(ours)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from lairmake.stages import KERNEL, PIPELINE, TILES
 from tests.e2e.conftest import DODO, LAYER_DODO
@@ -20,6 +21,7 @@ atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), fi
 """
 
 
+@pytest.mark.wide
 def test_tiles_of_a_product_are_layers_built_once_and_a_layer_adds_them(space):
     space.write("dodo.py", DODO)
     space.write("projects/mm/matmul.mlir", MATMUL)
@@ -83,6 +85,7 @@ def files_below(top, pattern):
     return sorted(str(each.relative_to(top)) for each in found if each.is_file())
 
 
+@pytest.mark.wide
 def test_a_border_is_apart_from_the_inside_and_all_is_right(space):
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/krnl0_16", "projects/krnl0_16")

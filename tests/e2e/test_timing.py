@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 TIMES = re.compile(r" *\b\d+\.\d{3} s")
 
 
@@ -11,6 +13,7 @@ def printed(run):
     return TIMES.sub(" T", run.out)
 
 
+@pytest.mark.wide
 def test_timing_lists_the_tasks_of_the_last_build(small):
     small.build()
     assert printed(small.run("timing")) == """* a:parse T
@@ -28,6 +31,7 @@ def test_timing_lists_the_tasks_of_the_last_build(small):
     )
 
 
+@pytest.mark.wide
 def test_timing_marks_the_path_that_decided_and_tells_hits(small):
     small.layer("projects/b")
     small.write("projects/b/a.lair", "Other\n")

@@ -87,6 +87,7 @@ def read(space):
     return tracks, names, [p for p in trace.packet if p.track_event.type]
 
 
+@pytest.mark.wide
 def test_a_trace_has_the_tasks_of_a_pe_with_their_cycles(space):
     """PE[0, 4] takes x[0], x[2] and x[3], then its sequence ends and it sends its sums.
 

@@ -17,6 +17,7 @@ def notes(tmp_path):
     return file
 
 
+@pytest.mark.wide
 def test_two_builds_at_once_in_one_folder_run_no_task_twice(small, notes):
     builds = [start(small, NOTED=str(notes), SLOW="0.2") for _ in range(2)]
     assert [(build.communicate(), build.returncode)[1] for build in builds] == [0, 0]
@@ -24,6 +25,7 @@ def test_two_builds_at_once_in_one_folder_run_no_task_twice(small, notes):
     assert small.run().out == "1 layer unchanged\n"
 
 
+@pytest.mark.wide
 def test_who_waits_for_another_process_says_once_for_which(small):
     """The lock is held until the other process has said that it waits."""
     small.write(".lairmake/lock", "")

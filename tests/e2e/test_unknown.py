@@ -47,6 +47,7 @@ def test_commands_of_ours_tell_it_too(small, command):
     assert (run.code, run.err) == (3, said)
 
 
+@pytest.mark.wide
 def test_a_tile_that_is_none_has_the_nearest_one(space):
     space.write("dodo.py", DODO)
     space.write("projects/k/k.mlir", KERNEL)

@@ -4,6 +4,8 @@ import os
 import resource
 import shutil
 
+import pytest
+
 from tests.e2e.conftest import DODO
 from tests.e2e.test_store import ALL, ONCE, SWITCHED, contents
 
@@ -63,6 +65,7 @@ def test_a_workspace_that_cannot_be_written_to_is_said(small):
     assert (run.code, run.err) == (1, "error: cannot write .lairmake: Permission denied\n")
 
 
+@pytest.mark.wide
 def test_a_workspace_that_is_built_and_cannot_be_written_to_is_unchanged(small):
     small.build()
     read_only(small.root)

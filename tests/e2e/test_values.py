@@ -24,6 +24,7 @@ def edited(space, old, new, file=LAYER):
     return space.run("fc")
 
 
+@pytest.mark.wide
 def test_a_comment_and_the_order_of_keys_run_nothing(fc):
     run = edited(fc, "lair: fc.lair\ntop: ff\n", "top: ff  # its top\n# a comment\nlair: fc.lair\n")
     assert (run.code, run.ran, run.hits) == (0, [], [])
@@ -35,6 +36,7 @@ def test_a_renamed_iterator_of_a_placement_runs_what_reads_the_placement(fc):
     assert (run.code, run.ran, run.hits) == (0, ["fc:parse", "fc:place"], [])
 
 
+@pytest.mark.wide
 def test_a_seed_runs_what_uses_data_and_why_says_which_value_changed(fc):
     edited(fc, "machine: wse2", "data: {seed: 1}\nmachine: wse2")
     run = edited(fc, "seed: 1", "seed: 2")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lairmake.stages import KERNEL
 from tests.e2e.conftest import DODO
 
@@ -30,6 +32,7 @@ hint: arith.maxf is called arith.maximumf now
 """
 
 
+@pytest.mark.wide
 def test_a_kernel_is_built_once_and_its_texts_do_not_name_it(space):
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/krnl0", "projects/krnl0")

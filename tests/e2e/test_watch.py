@@ -44,6 +44,7 @@ def until_watched(space):
     raise AssertionError(space.read("printed"))
 
 
+@pytest.mark.wide
 def test_sources_of_layers_and_files_of_tasks_are_watched_until_an_interrupt(watching):
     assert "Two\nits own" in until_watched(watching)
     watching.write("projects/a/a.lair", "Three\n")

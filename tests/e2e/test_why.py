@@ -113,6 +113,7 @@ def test_why_knows_what_was_edited_by_hand(small):
 """
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_why_knows_of_changed_code(small):
     small.build()
@@ -124,6 +125,7 @@ def test_why_knows_of_changed_code(small):
 """
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_why_and_dry_name_definitions_of_changed_code(small):
     """One that is edited, one that is new, and what runs when the module is imported."""
@@ -229,6 +231,7 @@ def test_without_a_build_there_is_nothing_to_explain(small):
     assert (run.code, run.err) == (3, "ERROR: why: b is no layer and no stage\n")
 
 
+@pytest.mark.wide
 def test_why_follows_a_tensor_from_part_to_part(mlp):
     text = mlp.read("projects/mlp/first/layer.yaml")
     mlp.write("projects/mlp/first/layer.yaml", text + "data: {seed: 7}\n")

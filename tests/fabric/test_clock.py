@@ -24,6 +24,7 @@ def test_what_is_forwarded_after_a_long_dispatch_takes_no_longer_than_that():
     assert cycles[2] - cycles[1] == 2 * (cycles[1] - cycles[0])
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("horizon", [2, pytest.param(5, marks=pytest.mark.long)])
 def test_cycles_do_not_depend_on_the_horizon(horizon, monkeypatch):
     folder = build(MV, FAR.format(dispatch=1600), "simulate").folder

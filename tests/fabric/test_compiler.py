@@ -47,6 +47,7 @@ def test_without_any_compiler_there_is_a_remedy(monkeypatch, tmp_path):
     assert caught.value.hint == "install one, or the wheel that brings one: pip install ziglang"
 
 
+@pytest.mark.wide
 def test_a_rejected_program_shows_the_compilers_text(tmp_path):
     (tmp_path / "pe_bad.c").write_text('#include "pe.h"\nint unused(int a) { return 0; }\n')
     with pytest.raises(CompilerError, match="unused"):
@@ -229,6 +230,7 @@ def test_processes_at_once_compile_the_engine_once(slowly):
     assert all((out / "fabric.so").is_file() for out in outs)
 
 
+@pytest.mark.wide
 def test_what_is_compiled_ahead_of_its_use_is_compiled_no_more(slowly):
     assert not compiler.keeps_engine(recorded=False)
     compiler.compile_engine(False, True)

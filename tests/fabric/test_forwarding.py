@@ -34,6 +34,7 @@ def sparse(row):
     return row("hand", 4, COLOURS, arrivals={"x": x | {"outer": [[0, 1]]}}, tensors={"sums": local})
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("invocations", [1, 3])
 def test_a_stream_is_forwarded_as_it_comes(library, row, invocations):
     x = np.arange(8, dtype="i4") - 3

@@ -45,6 +45,7 @@ def counted(tmp_path, monkeypatch):
     return build_library([HERE / "programs" / "pe_crossed.c"], tmp_path)
 
 
+@pytest.mark.wide
 def test_a_pe_with_fourteen_colours_takes_three_kilobytes(counted, monkeypatch):
     """What Python hands over counts, but for memories of programs, and values."""
     seen = []

@@ -67,6 +67,7 @@ def draw_layout(rng):
     return layout, grid, colours, inlets, outlets
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("seeds", [
     range(150), pytest.param(range(150, 5000), marks=pytest.mark.long)])
 def test_what_is_said_is_what_is_said_of_the_whole_grid(seeds, monkeypatch):
@@ -106,6 +107,7 @@ def test_rows_that_send_and_rows_that_take_in_turn(height):
     assert [each.said for each in found] == expected
 
 
+@pytest.mark.wide
 def test_what_is_looked_at_does_not_grow_with_the_field():
     sizes = []
     for width, height in ((16, 15), (61, 64)):

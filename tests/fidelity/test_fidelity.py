@@ -35,6 +35,7 @@ def test_programs_take_the_cycles_of_the_model(library, program, elements, pes):
     assert cycles_of(library, program, elements, pes, MACHINE) == expected(program, elements, pes)
 
 
+@pytest.mark.wide
 def test_the_document_is_what_the_task_writes(library):
     """Those of models as they are expected: the tests beside this one run them."""
     text = document(ROWS_READ, EXPECTED, run_measured(library, ROWS_READ))

@@ -99,6 +99,7 @@ def taps(x, w, edge, each, total):
     return np.array([total([each(padded[k + a], w[a]) for a in range(3)]) for k in range(6)])
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("edge", [3, 2000000011])
 def test_constants_of_integers_are_integers_and_wrap(tmp_path, edge):
     squares = {"TYPE": "i32", "EDGE": str(edge), "EACH": "arith.muli", "SUM": "arith.addi"}
@@ -112,6 +113,7 @@ def test_constants_of_integers_are_integers_and_wrap(tmp_path, edge):
             assert np.array_equal(found, own.astype(np.int32))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("other", ["r", "f"])
 def test_integers_of_16_bits_wrap_before_they_are_compared(tmp_path, other):
     words = {"TYPE": "i16", "EDGE": "300", "EACH": "arith.muli", "SUM": "arith.maxsi"}
@@ -177,6 +179,7 @@ def test_numbers_that_lair_has_not_are_refused(tmp_path):
         compared(folder)
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("names", "own", "asked"), [
     ("y_0 y_term1", "y_0 y_term1", "facts: []"),
     ("y_0_term0 y_1", "y_0_term0 y_1", "facts: []"),
@@ -202,6 +205,7 @@ def test_a_second_slice_is_not_called_like_another_input(tmp_path):
         assert np.array_equal(found, x[:6] * other[2:8] - x[3:])
 
 
+@pytest.mark.wide
 def test_what_reads_its_neighbours_on_the_way_is_built(tmp_path):
     words = {"TYPE": "f32", "EDGE": "0.0", "OTHER": "f", "EACH": "arith.mulf", "SUM": "arith.addf"}
     first, last = TAPS.index("  %p ="), TAPS.index("  return")

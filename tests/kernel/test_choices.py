@@ -97,6 +97,7 @@ def choices(x, t, where):
     return np.where(where(*np.indices(x.shape)), chosen, x).reshape(-1)
 
 
+@pytest.mark.wide
 def test_rows_that_are_computed_in_their_own_way_are_a_part_and_run(tmp_path):
     text = CHOICES.replace("WHERE", "slt, %i, %two")
     folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), t=(9,))
@@ -111,6 +112,7 @@ WHERE = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("where", WHERE)
 def test_masks(tmp_path, where):
     text = CHOICES.replace("WHERE", where)
@@ -119,6 +121,7 @@ def test_masks(tmp_path, where):
         assert np.array_equal(found, choices(**arrays, where=WHERE[where]))
 
 
+@pytest.mark.wide
 def test_other_shapes_of_the_same_elements(tmp_path):
     shapes = {"x": (6, 4), "w": (24, 5), "v": (24,)}
     folder, arrays = given(tmp_path, SHAPES, "tiles: {y: [2, 1]}\n", **shapes)
@@ -160,6 +163,7 @@ def test_a_reduced_dimension_that_stays_has_one_element(tmp_path):
         assert np.array_equal(found, arrays["x"] - arrays["x"].max(1, keepdims=True))
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("compare", "add", "wanted"), [
     ("arith.cmpi sle, %j, %i : index", "arith.addf", lambda x, b: np.tril(x).sum(1)),
     ("arith.cmpf uge, %w, %u : f32", "arith.addf", lambda x, b: (x * (b >= x)).sum(1)),

@@ -106,6 +106,7 @@ def test_a_sum_does_not_grow_where_what_it_adds_up_lies(kernel):
     assert sharing.is_empty()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("first", range(0, 30, 10))
 def test_no_two_live_volumes_overlap(first):
     for seed in range(first, first + 10):
@@ -123,6 +124,7 @@ def test_no_two_live_volumes_overlap(first):
                 assert places[0].intersect(places[1]).is_empty(), (seed, a, b)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("first", range(60, 90, 10))
 def test_every_operation_finds_its_operands_in_memory(first):
     """What lies in the arrays is what each operation reads, when it reads it, and at the end."""
@@ -144,6 +146,7 @@ def test_every_operation_finds_its_operands_in_memory(first):
             assert np.array_equal(found, values[output]), (seed, output)
 
 
+@pytest.mark.wide
 def test_memory_is_saved():
     taken = [(len(a.program.types), len(make_domains(o["arrays"])))
              for a, o in map(arranged_graph, range(20))]

@@ -1,6 +1,7 @@
 """Masks of kernels: a part with conditions instead of one for each row, against NumPy."""
 
 import numpy as np
+import pytest
 import yaml
 
 from lairmake.stages.make.store.folders import file_of
@@ -156,6 +157,7 @@ def test_partial_sums_that_differ_only_in_whether_there_are_any_are_told_apart(t
         assert np.array_equal(found, np.where(i // 2 == k // 2, arrays["a"], 0) @ arrays["b"])
 
 
+@pytest.mark.wide
 def test_a_triangular_product_runs(tmp_path):
     folder, arrays = given(tmp_path, PRODUCT, "facts: []\n", a=(12, 12), b=(12, 3))
     build(folder)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import islpy as isl
 import numpy as np
+import pytest
 import yaml
 
 from lairmake.stages import KERNEL
@@ -47,6 +48,7 @@ def parts_of_krnl0(kernel):
     return kernel.build(*KERNEL, "partition").objects
 
 
+@pytest.mark.wide
 def test_facts_of_krnl0_are_those_of_the_paper(kernel):
     objects = parts_of_krnl0(kernel)
     domain = objects["volumes"].intersect(isl.UnionSet("{ act0[n, f, h, w] }"))
@@ -54,6 +56,7 @@ def test_facts_of_krnl0_are_those_of_the_paper(kernel):
     assert objects["needs_cst0"].is_equal(wanted)
 
 
+@pytest.mark.wide
 def test_the_inside_of_krnl0_is_one_hyperrectangle(kernel):
     parts = []
     parts_of_krnl0(kernel)["parts"].foreach_set(parts.append)
@@ -68,6 +71,7 @@ def test_the_inside_of_krnl0_is_one_hyperrectangle(kernel):
     assert union.is_equal(whole)
 
 
+@pytest.mark.wide
 def test_borders_leave_out_what_meets_padding(tmp_path):
     folder = opened(tmp_path / "k", POOL.format(edge="0.0", operator="arith.addf"), "facts: []")
     given, expected = compared(folder)
@@ -77,6 +81,7 @@ def test_borders_leave_out_what_meets_padding(tmp_path):
     assert sizes == [[2, 2], [2, 6], [2, 2], [6, 2], [6, 6], [6, 2], [2, 2], [2, 6], [2, 2]]
 
 
+@pytest.mark.wide
 def test_a_constant_that_counts_is_added_as_often_as_it_is_met(tmp_path):
     folder = opened(tmp_path / "k", POOL.format(edge="2.0", operator="arith.addf"), "facts: []")
     given, expected = compared(folder)
@@ -85,6 +90,7 @@ def test_a_constant_that_counts_is_added_as_often_as_it_is_met(tmp_path):
     assert "y[0][0] = y_term0[0][0] + 10.0" in lair
 
 
+@pytest.mark.wide
 def test_a_maximum_keeps_the_constant(tmp_path):
     folder = opened(
         tmp_path / "k", POOL.format(edge="3.0", operator="arith.maximumf"), "facts: []"
@@ -152,6 +158,7 @@ func.func @padded(%x: tensor<3x2xf32>) -> tensor<5x8xf32> {
 """
 
 
+@pytest.mark.wide
 def test_a_slice_with_a_stride_and_one_that_overlaps_it_are_put_together(tmp_path):
     folder = opened(tmp_path / "k", INSERTED, "facts: []")
     given, expected = compared(folder)
@@ -161,6 +168,7 @@ def test_a_slice_with_a_stride_and_one_that_overlaps_it_are_put_together(tmp_pat
     assert (given == x).all() and (expected == x).all()
 
 
+@pytest.mark.wide
 def test_a_slice_with_a_stride_in_what_is_padded_and_turned_is_put_together(tmp_path):
     folder = opened(tmp_path / "k", PADDED, "facts: []")
     given, expected = compared(folder)

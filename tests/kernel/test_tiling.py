@@ -220,6 +220,7 @@ def test_tiles_of_too_few_dimensions_are_refused(kernel):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("first", range(0, 20, 5))
 def test_random_graphs_in_tiles_have_the_values_of_the_whole(tmp_path, first):
     for seed in range(first, first + 5):

@@ -25,6 +25,7 @@ def fixed(found, sizes):
     return found.intersect_params(context).project_out_all_params()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_unknown_sizes(first):
     for seed in range(first, first + 10):

@@ -171,6 +171,7 @@ SUMS = """lair n(): {} a[64], float16 b[64], {} c[64] -> float16 y[64]
 {{ all (i) in (64) y[i] = {} }}"""
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize(
     "expression", ["a[i] * b[i] + c[i]", "a[i] * b[i] - c[i]", "c[i] - a[i] * b[i]"]
 )
@@ -210,6 +211,7 @@ STREAM = (
 )
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("prefer", ["hull", "enumerate", "configure"])
 @pytest.mark.parametrize("type_", ["float16", "int16"])
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("case", LAYERS)
 def test_layer_is_right(layer: Any, case: str) -> None:
     lair, mapping = LAYERS[case]

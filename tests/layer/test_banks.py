@@ -22,6 +22,7 @@ def ran(type_, machine=""):
     return {name[0]: each["address"] for name, each in tensors.items()}, built.results()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("type_", ["float16", "int32"])
 def test_what_is_read_at_a_time_lies_in_different_banks(type_):
     at, results = ran(type_)

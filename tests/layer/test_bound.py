@@ -13,6 +13,7 @@ def bound(lair, mapping, machine=IDEAL):
     return results["bound"]
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize(
     ("type_", "cycles"), [("float16", 48 // 4), ("int16", 48 // 4), ("int32", 48), ("float32", 48)]
 )
@@ -84,6 +85,7 @@ def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
     assert bound(lair, mapping) == {"cycles": 8 + 4 + 1 + 4, "by": "latency"}
 
 
+@pytest.mark.wide_after(4)
 @pytest.mark.parametrize(
     ("statement", "cycles"),
     [

@@ -43,6 +43,7 @@ def runs(built):
     return [outcome.run_programs(inputs, v, [sample], node).outputs for v in simulate.VARIANTS]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("types", "prefer"),
     [

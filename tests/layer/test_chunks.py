@@ -169,6 +169,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_runs_in_chunks_is_right(layer):
     built = build(*LAYERS[layer], "simulate")

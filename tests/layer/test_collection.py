@@ -88,6 +88,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("case", LAYERS)
 def test_sums_that_must_turn_are_right(case):
     results = build(*LAYERS[case], "simulate").results()

@@ -38,6 +38,7 @@ def test_a_matrix_dealt_to_8_x_8_pes_takes_a_64th_of_its_memory_on_each():
     assert 2 * sum(map(prod, found.values())) <= 4096
 
 
+@pytest.mark.wide
 def test_a_product_with_a_matrix_that_is_dealt_runs_no_extra_instances():
     built = build(MV.format(32), CYCLIC.format(4, 5), "simulate")
     results = built.results()
@@ -46,6 +47,7 @@ def test_a_product_with_a_matrix_that_is_dealt_runs_no_extra_instances():
     assert results["check"]["y"] == {"exact": True, "right": True, "max_abs_error": 0.0}
 
 
+@pytest.mark.wide
 def test_a_block_cyclic_product_takes_what_one_by_blocks_takes():
     dealt, blocks = (build(PRODUCT, m, "simulate").results() for m in (DEALT, IN_BLOCKS))
     task = dealt["tasks"]["compute_mm"]
@@ -55,6 +57,7 @@ def test_a_block_cyclic_product_takes_what_one_by_blocks_takes():
     assert dealt["check"]["c"]["right"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("placement", "columns", "x_local", "y_local"),
     [
@@ -74,6 +77,7 @@ def test_a_convolution_keeps_what_each_block_reads_together(placement, columns, 
     assert built.yaml("simd.yaml")["compute_n"]["by"] in ("hull", "exact")
 
 
+@pytest.mark.wide
 def test_streams_in_plain_order_go_to_blocks_and_come_from_them_without_loops():
     lair = """lair n(): float16 x[12] -> float16 y[12]
     { all (i) in (12) y[i] = 2 - x[i] }"""

@@ -43,6 +43,7 @@ LAIR = read_lair({
 })
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("given", ["f[i, j]", "u[i, j]"])
 def test_the_others_run_where_their_elements_are(given):
     built = build(STEP, LAYER.replace("f[i, j]", given), "simulate")

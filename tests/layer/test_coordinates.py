@@ -35,6 +35,7 @@ def page(built):
     return describe_layer("mv", read_written(inputs), usage, None, None)
 
 
+@pytest.mark.wide
 def test_the_text_of_the_rectangle_says_once_which_pe_its_first_one_is(built):
     comment = "\n# PE[0, 0] here, and in all texts that follow, is PE[1, 1] of layer.yaml.\n"
     texts = {path.name: path.read_text(encoding="utf-8") for path in built.cache.glob("*.isl")}

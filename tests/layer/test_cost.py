@@ -60,6 +60,7 @@ def busiest(built, variant):
     return int(ran.usage["busy"].max())
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS)
 def test_loops_and_vector_instructions_differ_by_as_many_cycles_as_expected(layer):
     lair, mapping = LAYERS[layer]

@@ -17,6 +17,7 @@ def built(lair, figures, more=""):
     return build(lair, f"machine: {{profile: ideal, {figures}}}\n{ONE}{more}", "simulate")
 
 
+@pytest.mark.wide
 def test_sums_go_on_side_by_side_and_are_the_same_bit_for_bit():
     """One sum a cycle along a row; along a column, four of different rows."""
     plain, slow = (built(SUMS, f"lanes: 4, sum_lanes: {each}") for each in (0, 1))
@@ -27,6 +28,7 @@ def test_sums_go_on_side_by_side_and_are_the_same_bit_for_bit():
     assert slow.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_sums_over_two_dimensions_keep_their_order():
     """Along j elements lie side by side, along k they do not: k goes before j all the same."""
     lair = """lair n(): float32 A[8][8][8] -> float32 y[8]
@@ -40,6 +42,7 @@ def test_sums_over_two_dimensions_keep_their_order():
     assert plain.output("y").tobytes() == slow.output("y").tobytes()
 
 
+@pytest.mark.wide
 def test_what_streams_keeps_its_order():
     """What leaves is sent in the order of its index, whatever a stride costs."""
     lair = "lair n(): float16 A[8][8] -> float16 y[8][8]\n"
@@ -49,6 +52,7 @@ def test_what_streams_keeps_its_order():
     assert slow.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("memory", "row"), [(49152, 26), (5000, 24)])
 def test_rows_are_longer_where_columns_are_read_and_memory_is_spare(memory, row):
     """24 elements after the other are in one bank; 26 are in different ones."""
@@ -68,6 +72,7 @@ def test_longer_rows_are_worth_their_memory():
     assert waits == [0, 3 * lanes[0]]
 
 
+@pytest.mark.wide
 def test_tensors_are_larger_together_and_in_inner_dimensions():
     """Taps are few: a step goes over channels first. No row of 3 taps brings those elsewhere."""
     lair = """lair n(): float16 x[8][18], float16 w[16][8][3] -> float16 y[16][16]
@@ -86,6 +91,7 @@ def test_tensors_are_larger_together_and_in_inner_dimensions():
     assert all(each.results()["check"]["y"]["right"] for each in (one, small))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("machine", ["ideal", "wse2"])
 def test_quotients_are_a_vector_instruction_or_a_loop_between_others(machine):
     lair = """lair n(): float32 a[4][6], float32 b[4][6] -> float32 y[4][6]

@@ -58,6 +58,7 @@ def test_a_triangle_reacts_to_what_is_sparse():
     assert runs == sum(9 - j for n in range(2) for j in np.flatnonzero(inputs["x"][n]))
 
 
+@pytest.mark.wide
 def test_a_band_without_some_diagonals_has_the_largest_of_what_is_there():
     shapes = {"B": ("int16", (12, 4)), "x": ("int16", (12,))}
     built, inputs = simulated(BAND, IN_CORNERS, shapes)

@@ -112,6 +112,7 @@ def early_of(layer, departure="y"):
     return build(*layer, "route").yaml("tasks.yaml")["departures"][departure].get("early")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
 def test_all_values_are_right(layer):
     built = build(*layer, "simulate")

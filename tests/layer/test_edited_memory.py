@@ -65,6 +65,7 @@ def test_an_older_form_is_refused():
     assert str(raised.value).endswith(f"error: address is missing\n  }};\n    ^\n{HINT}")
 
 
+@pytest.mark.wide
 def test_arrays_of_a_chain_lie_together_only_where_none_is_needed_with_the_other():
     """t0 and t2 share the first 64 bytes; t1 is made of t0."""
     built = build(element_wise(4), mapping(4, tensors=STREAMS), "simd")
@@ -76,6 +77,7 @@ def test_arrays_of_a_chain_lie_together_only_where_none_is_needed_with_the_other
     assert "t0_local and t1_local lie in one place, and are needed at a time" in found
 
 
+@pytest.mark.wide
 def test_a_sum_to_which_what_arrives_is_added_has_its_first_value_before():
     change = "y_local[] -> restart[]", "y_local[] -> complete[]"
     found = rendered(*LAYERS["windows"], change, copy="late")

@@ -58,6 +58,7 @@ tensors: {x: {arrives: "{ x[i] -> [PE[-1, 0] -> index[i]] }"}}
 """
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("start", ["1 + 32index", "33index", "-1 + 32index"])
 def test_a_loop_that_begins_elsewhere_in_some_calls_stays_inside(start):
     change = (r"(compute_e:[^*]*?x_local\n.*\n +base: .*)\(32index\)", rf"\1({start})")

@@ -39,6 +39,7 @@ hint: it is { ff[i, j] -> PE[1, 0] : 0 <= i <= 7 and 0 <= j <= 7 }; let x arrive
 """
 
 
+@pytest.mark.wide
 def test_no_program_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
     layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 3360}\ntarget")
@@ -74,6 +75,7 @@ hint: the target is PE[0:1, 0:2]; external PEs stand one step outside it
 """
 
 
+@pytest.mark.wide
 def test_what_all_candidates_meet_is_told_at_its_place(layer: Any) -> None:
     layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
     layer.edit("layer.yaml", "tensors", 'schedule: "{ ff[i, j] -> [j] : i > 1 }"\ntensors')

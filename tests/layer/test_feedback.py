@@ -53,6 +53,7 @@ def test_sums_over_rows_and_columns_come_back_to_one_pe():
     assert way(built) == "SS"
 
 
+@pytest.mark.wide
 def test_an_output_may_leave_and_come_back():
     lair = TWO.replace("-> float16 z[4]", "-> float16 z[4], float16 y[8]")
     leaves = """tensors:
@@ -64,6 +65,7 @@ def test_an_output_may_leave_and_come_back():
     right(built)
 
 
+@pytest.mark.wide
 def test_results_are_fed_back_one_after_the_other_where_all_would_fill_the_queue():
     """The first PE waits for y0, y1, ... from the start, but must send q for them first."""
     inputs = ", ".join(f"float16 a{k}[4]" for k in range(4))
@@ -89,6 +91,7 @@ machine: {{profile: wse2, threads: 5, input_queues: [], output_queues: []}}
     right(built)
 
 
+@pytest.mark.wide
 def test_results_that_are_fed_back_to_too_little_memory_are_refused():
     machine = "machine: {profile: wse2, memory: 3000}\n"
     with pytest.raises(UserError) as refused:
@@ -98,6 +101,7 @@ def test_results_that_are_fed_back_to_too_little_memory_are_refused():
     assert lines[-1].endswith("the code alone is too large: take a machine with more memory")
 
 
+@pytest.mark.wide
 def test_a_zero_keeps_its_sign_on_its_way_through_sums():
     """PEs without a value add -0, the neutral element: 1 / y is -inf here, as in NumPy."""
     lair = """lair a(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = x[i] * 0 }

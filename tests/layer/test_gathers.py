@@ -84,6 +84,7 @@ SUMMED = {
 LAYERS = WHOLE | BY_ROWS | SUMMED
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("invocations", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("name", LAYERS)
 def test_values_agree(name, invocations):
@@ -143,6 +144,7 @@ def test_rows_are_sent_as_far_ahead_as_instructions_may_wait():
     ]
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("queue", [2, 3, 8])
 def test_two_gathers_take_turns_with_few_instructions_under_way(queue):
     mapping = (
@@ -188,6 +190,7 @@ def test_memory_is_initialised_where_somebody_reads_what_nobody_assigned(name):
     assert ("init_y" in built.yaml("tasks.yaml")["tasks"]) == wanted
 
 
+@pytest.mark.wide_after(5)
 @pytest.mark.parametrize("name", INITIALISED)
 def test_values_agree_in_every_invocation(name):
     lair, mapping, _ = INITIALISED[name]

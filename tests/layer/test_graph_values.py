@@ -153,6 +153,7 @@ tensors: {a: {next: c}, b: {next: d}}
     assert [n for n, t in tensors.items() if "in" in t] == ["c"]
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("back", [1, 2, 5])
 def test_a_delayed_arrival_is_what_arrived_before(back):
     mapping = ROWS.replace("mv[i,j] -> PE[0, i//4]; ", "").replace(" x[j]", " c[j]")

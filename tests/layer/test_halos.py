@@ -45,6 +45,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("order", "sparse"), [
     ("32*c + 8*i + j", ""), ("32*c + 8*i + j", ", sparse: true"), ("10*j + 2*i + c", ""),
 ])
@@ -54,6 +55,7 @@ def test_a_padded_convolution_is_right(order, sparse):
     assert built.results()["check"]["y"]["exact"]
 
 
+@pytest.mark.wide
 def test_a_maximum_is_taken_of_what_there_is():
     built = build(POOL, POOLED, "simulate")
     assert built.results()["check"]["y"]["exact"]
@@ -62,6 +64,7 @@ def test_a_maximum_is_taken_of_what_there_is():
     }
 
 
+@pytest.mark.wide
 def test_what_never_arrives_is_computed_as_well():
     built = build(POINTS, POINTWISE, "simulate")
     y = built.output("y")
@@ -69,6 +72,7 @@ def test_what_never_arrives_is_computed_as_well():
     assert built.results()["check"]["y"]["exact"]
 
 
+@pytest.mark.wide
 def test_what_is_used_may_all_never_arrive():
     text = POINTS.replace("x[12] ->", "x[40] ->").replace("x[i] * 2", "x[i + 20] * 2")
     built = build(text, POINTWISE + "invocations: 2\n", "simulate")
@@ -88,6 +92,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("directions", "place", "lane"), [
     ("(i)", "i//4, 0", "0"), ("(i, c)", "i//4, c//2", "c//2"),
 ])
@@ -150,6 +155,7 @@ def test_a_sparse_tensor_has_zeros_where_nothing_arrives():
     )
 
 
+@pytest.mark.wide
 def test_a_file_has_these_values_too():
     values = np.full(12, 3, "f4")
     for copy, last in ((1, 3), (2, 4)):

@@ -15,6 +15,7 @@ def layout():
     return build(MV, MAPPING, "render").yaml("build/layout.yaml")
 
 
+@pytest.mark.wide
 def test_the_grid_holds_computing_pes_and_adapters(layout):
     assert isl.Set(layout["grid"]).is_equal(isl.Set("{ PE[0:1, 0:2] }"))
     roles = {role: isl.Set(described["at"]) for role, described in layout["roles"].items()}
@@ -60,6 +61,7 @@ def test_ports_stand_outside_the_grid(layout):
     )
 
 
+@pytest.mark.wide
 def test_a_departure_across_a_peeled_border_leaves_beyond_it():
     lair = MV.replace("M=8", "M=6")
     mapping = (
@@ -75,6 +77,7 @@ def test_a_departure_across_a_peeled_border_leaves_beyond_it():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_outputs_that_stay_are_read_where_they_are_computed():
     mapping = 'target: "{ PE[2, 1] }"\nplacement: "{ mv[i, j] -> PE[i mod 2, 0] }"\n'
     roles = build(MV, mapping, "render").yaml("build/layout.yaml")["roles"]

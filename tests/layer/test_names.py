@@ -66,6 +66,7 @@ MAPPING = (
 )
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     "names",
     [

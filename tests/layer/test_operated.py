@@ -53,6 +53,7 @@ def operated(built):
     return [task for task in tasks if task["kind"] == "operate"]
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("lair", "layer", "sent"), LAYERS.values(), ids=LAYERS)
 def test_a_stream_is_an_operand_and_results_leave_in_its_order(lair, layer, sent):
     built = build(lair, layer, "simulate")
@@ -69,6 +70,7 @@ def sets(built):
     return found
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("lair", "layer"),
     [

@@ -37,6 +37,7 @@ def test_statements_are_placed_each_on_its_own():
     assert found["placement"].is_equal(isl.UnionMap(expected))
 
 
+@pytest.mark.wide
 def test_a_statement_without_the_iterator_of_a_direction_is_not_spread_along_it():
     found = placed(TWO, "{ PE[2, 3] }", "(i)")["placement"]
     columns = {

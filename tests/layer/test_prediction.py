@@ -60,6 +60,7 @@ def find_prediction(built, density):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS)
 def test_cycles_are_predicted_within_a_tenth(layer):
     lair, mapping, pes = LAYERS[layer]
@@ -85,6 +86,7 @@ def find_charge(program, name):
     return int(charges[0].split(",")[2])
 
 
+@pytest.mark.wide
 def test_operations_that_are_guessed_are_those_that_programs_charge_for():
     adapters = build(*LAYERS["sparse"][:2], "simulate").program("simd/pe_adapter_north.c")
     assert find_charge(adapters, "on_x") == RELAYED

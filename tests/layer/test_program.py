@@ -22,6 +22,7 @@ MANY = 'machine: paper\ntarget: "{ PE[1, 1] }"\ntensors:\n' + "".join(
 )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("lair", "mapping"), [(SUM, ONE), (PRODUCT, MANY)])
 def test_lines_of_a_program_with_many_counters_or_colours_are_not_long(lair, mapping):
     programs = build(lair, mapping, "render").folder.glob("build/*/pe_*.c")

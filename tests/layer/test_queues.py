@@ -30,6 +30,7 @@ def queues(role, which):
     return {name: (q["number"], q["holds"]) for name, q in role[which].items()}
 
 
+@pytest.mark.wide
 def test_colours_of_which_a_pe_takes_one_share_a_queue():
     """Queues 2 and 3 hold most of those that send: what is taken has other numbers, and threads."""
     role = layout(f"machine: wse2\n{PLACED}")
@@ -39,10 +40,12 @@ def test_colours_of_which_a_pe_takes_one_share_a_queue():
     assert queues(role, "output_queues") == {**wide, **narrow}
 
 
+@pytest.mark.wide
 def test_an_ideal_machine_has_as_many_queues_as_are_wanted():
     assert "input_queues" not in layout(f"machine: ideal\n{PLACED}")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("machine", "has"), [("wse2", False), ("wse3", True)])
 def test_what_reacts_to_a_colour_needs_a_queue_where_the_machine_says_so(machine, has):
     sparse = TWO.replace("float32", "float16")
@@ -67,12 +70,14 @@ hint: let fewer tensors arrive, leave and come back there, or build the graph in
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("machine", ERRORS)
 def test_a_layer_needs_more_than_a_pe_has(layer: LayerFolder, machine: str) -> None:
     layer.edit("layer.yaml", "tensors:", f"machine: {machine}\ntensors:")
     assert layer.error() == ERRORS[machine]
 
 
+@pytest.mark.wide
 def test_too_few_output_queues() -> None:
     with pytest.raises(UserError) as caught:
         layout(f"machine: {{profile: wse2, input_queues: [4, 4, 4], output_queues: [4]}}\n{PLACED}")
@@ -80,6 +85,7 @@ def test_too_few_output_queues() -> None:
     assert caught.value.message == said
 
 
+@pytest.mark.wide
 def test_a_layer_is_right_on_links_of_any_width_and_not_below_its_bound() -> None:
     cycles = []
     for width in (16, 32, 64):

@@ -102,6 +102,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_rolls_is_right(layer):
     built = build(*LAYERS[layer], "simulate")

@@ -1,5 +1,7 @@
 """Room for elements that wait, in the memory of adapters and of PEs that use different ones."""
 
+import pytest
+
 from tests.layer.built import MV, build
 
 FC = (
@@ -41,6 +43,7 @@ def test_a_pe_that_skips_elements_without_a_filter_gives_room_for_all_that_come(
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_ends_of_sequences_wait_too():
     lair = MV.replace("T x[N]", "T x[M][N]").replace("x[j]", "x[i][j]")
     mapping = ROW.replace("x[j]", "x[i, j]").replace("index[j]", "index[i, j]")

@@ -56,6 +56,7 @@ def test_a_layer_turned_by_90_degrees_has_turned_routes(turns):
         assert here[colour].is_equal(turned_routes(north[colour], turns))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["true", "false"])
 def test_a_layer_turned_by_90_degrees_takes_as_long_and_is_as_right(sparse):
     machine = "machine: {profile: wse2, scalar: 0}\n"

@@ -21,6 +21,7 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_rows_have_their_own_sizes(condition):
     lair = SUMS.format(condition)
@@ -52,6 +53,7 @@ for (int outer0 = 0; outer0 <= 5; outer0 += 1) {
 }""".splitlines()
 
 
+@pytest.mark.wide
 def test_where_all_instances_of_a_pe_are_a_box_they_are_one_row():
     mapping = """target: "{ PE[2, 2] }"
 placement: "{ n[i, j] -> PE[j//6, i//6] }"
@@ -62,6 +64,7 @@ tensors: {y: {leaves: "{ y[i] -> [PE[2, i//6] -> index[i mod 6]] }"}}
     assert built.results()["tasks"]["compute_n"]["sizes"] == ["1..6", "1..6"]
 
 
+@pytest.mark.wide
 def test_what_reacts_to_an_element_has_rows_of_several_sizes():
     lair = """lair n(N=8): float16 A[N][N][N], float16 x[N] -> float16 y[N][N]
 { all (i, j, k) in (N, N, N) where j <= i and k <= i and j <= k
@@ -81,6 +84,7 @@ simd: {prefer: nested}
     assert "several sizes" in built.yaml("simd.yaml")["on_x"]["why"]
 
 
+@pytest.mark.wide
 def test_what_no_vector_instruction_computes_is_a_loop_over_a_row():
     lair = """lair n(N=24): float16 x[N] -> float16 y[N]
 { all (i, j) in (N, N) where j <= i y[i] += exp(x[j] * 0.25) }

@@ -60,6 +60,7 @@ def loops_of(schedule):
     return re.findall(r"for \(.*\) \{|const int i = .*;|const int i = 3;", body)
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("schedule", "loops"),
     [
@@ -78,6 +79,7 @@ def test_the_schedule_is_the_order_of_the_loops(schedule, loops):
     assert loops_of(schedule) == loops
 
 
+@pytest.mark.wide
 def test_a_schedule_of_the_layer_reverses_the_loops_over_two_dimensions():
     mapping = MAPPING + 'schedule: "{ mv[i, j] -> [5 - j, i] }"\nsimd: {prefer: loops}\n'
     built = build(MV, mapping, "simulate")

@@ -42,6 +42,7 @@ def candidates(name, placement=None, anywhere=False, **further):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "name", ["fc", "pointwise", "halves", "catalogue/max_pool1d"]
 )
@@ -127,6 +128,7 @@ def test_where_the_order_is_open_what_is_summed_over_also_arrives_outermost():
     assert "index[j, i mod 8]" in second["tensors"]["x"]["arrives"]
 
 
+@pytest.mark.wide
 def test_statements_that_need_what_is_written_later_are_placed_as_it_comes_back_to_none():
     found, given = candidates("catalogue/conv1d_train", anywhere=True)
     assert isl.UnionMap(found[0]["placement"]).is_equal(given)
@@ -139,6 +141,7 @@ def test_of_those_that_nothing_tells_apart_three_are_kept():
     assert figures.count(figures[0]) == 3
 
 
+@pytest.mark.wide
 def test_a_sum_of_rows_and_columns_may_leave_where_adapters_have_room_to_collect_it():
     found, _ = candidates("gathered", anywhere=True)
     first = found[0]
@@ -156,6 +159,7 @@ def test_without_a_free_border_a_sum_lies_in_one_row_or_column():
         assert any(sums.range().is_subset(line) for line in lines)
 
 
+@pytest.mark.wide
 def test_what_takes_many_times_the_cycles_is_not_tried_but_for_three():
     found, _ = candidates("pointwise")
     tried = [each for each in found if "slot" in each]
@@ -163,6 +167,7 @@ def test_what_takes_many_times_the_cycles_is_not_tried_but_for_three():
     assert found[4]["refused"] == "takes 9.4 times the cycles of the first"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("goal", ["memory", "area"])
 def test_the_first_has_least_of_what_is_wanted(goal):
     found, _ = candidates("fc", goal=goal)
@@ -210,6 +215,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("lane", ["0", "c", "i//2"])
 def test_cycles_are_known_before_there_are_programs_within_a_tenth(lane):
     """The machine has no multiply-add of two vectors, and adapters send on what they took."""

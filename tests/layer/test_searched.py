@@ -27,11 +27,13 @@ def searched():
     return build(MV, given, "place")
 
 
+@pytest.mark.wide
 def test_directions_leave_the_border_to_adapters(searched):
     placement = searched.objects("placement.isl")["placement"]
     assert placement.intersect_range(isl.UnionSet("{ PE[x, 0] }")).is_empty()
 
 
+@pytest.mark.wide
 def test_a_direction_may_be_an_iterator_with_one_value():
     given = 'target: "{ PE[1, 2] }"\nplacement: (j, i)\nsizes: {N: 1}\n'
     built = build(MV, given, "simulate")
@@ -81,6 +83,7 @@ def test_what_is_to_be_searched_is_there_and_has_no_place(given, message, hint):
     assert (error.message, error.hint) == (message, hint)
 
 
+@pytest.mark.wide
 def test_a_bug_that_one_candidate_meets_is_told_in_its_slot_only(monkeypatch):
     broken = {"slot1"}
 
@@ -100,6 +103,7 @@ def test_a_bug_that_one_candidate_meets_is_told_in_its_slot_only(monkeypatch):
         build(MV, given, "settle", copy=1)
 
 
+@pytest.mark.wide
 def test_a_slot_that_is_too_hard_leaves_the_others_what_isl_may_do(monkeypatch):
     measured = []
 

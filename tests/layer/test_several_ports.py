@@ -16,6 +16,7 @@ ARRIVALS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("more", ["", ", sparse: true"])
 @pytest.mark.parametrize("case", ARRIVALS)
 def test_ports_that_feed_the_same_columns_have_streams_of_their_own(case, more):

@@ -49,6 +49,7 @@ def arrays(built):
     return role["tensors"], role["memory"]["data"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("nodes", [12, pytest.param(40, marks=pytest.mark.long)])
 def test_a_chain_takes_the_memory_of_two_arrays(nodes):
     """x stays where it is; of the others two are needed at a time. There is no memory for more."""
@@ -58,6 +59,7 @@ def test_a_chain_takes_the_memory_of_two_arrays(nodes):
     assert built.results()["memory"]["bytes_per_pe"] == 3 * 2 * SIZE
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("invocations", [1, 3])
 def test_what_streams_in_and_out_shares_memory_from_one_invocation_to_the_next(invocations):
     given = mapping(4, tensors=STREAMS, invocations=invocations)
@@ -71,6 +73,7 @@ def test_what_streams_in_and_out_shares_memory_from_one_invocation_to_the_next(i
 SUMS = "float16 a[N] -> float16 y[N] {{ all (i, j) in (N, N) y[i] {} a[j] }}"
 
 
+@pytest.mark.wide
 def test_a_sum_gets_its_first_value_late_only_where_memory_would_not_do_otherwise():
     """Four sums of all elements, and the last one of 0: each is initialised when it is computed."""
     lair = graph(4, [SUMS.format(op) for op in ("max=", "min=", "+=", "max=")])
@@ -93,6 +96,7 @@ graph n(N): float16 x[N] -> float16 y[N] { t0 = f0(N)(x) t1 = f1(N)(t0) y = f2(N
 """
 
 
+@pytest.mark.wide
 def test_what_later_invocations_read_shares_nothing():
     given = mapping(3, tensors=STREAMS, invocations=3, delays="{f2.b: 1}")
     built = build(DELAYED, given, "simulate")
@@ -104,6 +108,7 @@ def test_what_later_invocations_read_shares_nothing():
     assert all(abs(each["address"] - own) >= 2 * SIZE for each in tensors.values())
 
 
+@pytest.mark.wide
 def test_tensors_that_share_memory_are_members_of_a_union():
     built = build(element_wise(4), mapping(4, tensors=STREAMS), "render")
     lines = built.program("simd/pe_compute.c").splitlines()
@@ -125,6 +130,7 @@ lair f2(N): float16 a[N] -> float16 y[N] { all (i) in (N) y[i] = a[i] - 3 }
 """
 
 
+@pytest.mark.wide
 def test_what_leaves_stays_in_memory_until_it_has_left():
     """t0 is brought into another order, and leaves, while t1 is computed and used."""
     away = """
@@ -139,6 +145,7 @@ def test_what_leaves_stays_in_memory_until_it_has_left():
 TWICE = "float16 a[N] -> float16 y[N] { all (i, j) in (N, 2) y[i] += a[i] }"
 
 
+@pytest.mark.wide
 def test_an_arrival_is_whole_where_what_is_computed_by_its_chunks_has_no_room():
     """Sums go along with the chunks of x, all at one time; as a whole two of them are needed."""
     machine = f"{{profile: ideal, code_base: 0, code_task: 0, memory: {4 * 2 * SIZE}}}"
@@ -151,6 +158,7 @@ def test_an_arrival_is_whole_where_what_is_computed_by_its_chunks_has_no_room():
     assert is_right(built)
 
 
+@pytest.mark.wide
 def test_an_arrival_is_whole_where_rings_of_many_results_have_no_room():
     """Each step of a chain needs its own memory: 34 of these take more than four tensors do."""
     machine = f"{{profile: wse2, code_base: 0, code_task: 0, memory: {4 * 2 * 512}}}"

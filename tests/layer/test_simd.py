@@ -168,6 +168,7 @@ RECEIVE = (
 COPY = "lair n(): float16 x[4][6] -> float16 y[4][6] { all (i, j) in (4, 6) y[i][j] = 0 - x[i][j] }"
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("order", "by", "why", "strides"),
     [

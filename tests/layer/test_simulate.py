@@ -88,6 +88,7 @@ def test_keys_of_results():
     ]
 
 
+@pytest.mark.wide
 def test_results_say_on_which_figures_much_of_the_cycles_rests():
     """Dispatch of `wse2` is worked out (C); one that a user gives is theirs."""
     slow, own = (
@@ -113,12 +114,14 @@ def files(built):
             for p in found if p.is_file()}
 
 
+@pytest.mark.wide
 def test_equal_layers_give_equal_bytes():
     one, two = (build(MV, STREAMED, "simulate", copy=k) for k in range(2))
     assert one.folder != two.folder
     assert files(one) == files(two)
 
 
+@pytest.mark.wide
 def test_a_layer_built_again_gives_equal_bytes():
     built = build(MV, STREAMED, "simulate")
     before = files(built)
@@ -127,6 +130,7 @@ def test_a_layer_built_again_gives_equal_bytes():
     assert files(built) == before
 
 
+@pytest.mark.wide
 def test_values_of_inputs_are_taken_from_files_in_any_numeric_type():
     built = build(MV, STREAMED + "# inputs/\n", "render")
     rng = np.random.default_rng(5)
@@ -139,6 +143,7 @@ def test_values_of_inputs_are_taken_from_files_in_any_numeric_type():
     np.testing.assert_array_equal(built.output("y"), (matrix @ vector).astype(np.float16))
 
 
+@pytest.mark.wide
 def test_a_zero_that_is_not_sent_starts_no_task():
     built = build(MV, STREAMED + "# zeros\n", "render")
     (built.folder / "inputs").mkdir(exist_ok=True)
@@ -175,6 +180,7 @@ def test_a_sparse_tensor_has_no_negative_zero():
     ]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["true", "false"])
 def test_every_invocation_starts_anew(sparse):
     mapping = STREAMED.replace("sparse: true", f"sparse: {sparse}")
@@ -206,6 +212,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_dense_tensor_arrives_in_any_order(order):
     mapping = (
@@ -215,6 +222,7 @@ def test_a_dense_tensor_arrives_in_any_order(order):
     assert build(COPY, mapping, "simulate").results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_tensor_leaves_in_any_order(order):
     mapping = (
@@ -232,6 +240,7 @@ SIDES = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("side", "order", "sparse"),
     [
@@ -265,6 +274,7 @@ OPERATORS = {
 """Type, expression and data; those of int16 wrap before they are compared."""
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("op", OPERATORS)
 def test_parts_of_any_sum_are_combined_on_their_way_out(op):
     type_, expression, kind = OPERATORS[op]

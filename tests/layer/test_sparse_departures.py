@@ -107,6 +107,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("case", LAYERS)
 def test_values_agree(case):
     results = build(*LAYERS[case], "simulate").results()

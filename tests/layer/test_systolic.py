@@ -25,6 +25,7 @@ MIDDLE = "{ x[i] -> [PE[1, -1] -> index[i]] }"
 SYSTOLIC = "machine: systolic\ninvocations: 2\n"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 def test_streams_that_are_forwarded_in_opposite_directions_never_wait_in_a_circle(sparse):
     results = build(TWO, OPPOSITE.format(sparse=sparse) + "skew: true\n", "simulate").results()
@@ -60,6 +61,7 @@ invocations: 3
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("dense", "sparse"), ["xu", pytest.param("u", "x", marks=pytest.mark.long)]
 )
@@ -81,6 +83,7 @@ def test_where_routers_cannot_turn_pes_forward_all():
     assert set(build(TWO, mapping, "route").yaml("tasks.yaml")["forwarding"]) == {"x", "u"}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("case", ARRIVALS)
 def test_adapters_forward_what_comes_from_several_ports(case, sparse):
@@ -90,6 +93,7 @@ def test_adapters_forward_what_comes_from_several_ports(case, sparse):
     assert results["bound"]["cycles"] <= results["cycles"]["simd"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("straight", [True, False])
 def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
@@ -128,6 +132,7 @@ RETURNS = {
 """Results that come back along a row, around a corner, and along the border that collects them."""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sides", RETURNS)
 @pytest.mark.parametrize("skew", ["true", "false"])
 def test_what_is_fed_back_is_forwarded(sides, skew):
@@ -142,6 +147,7 @@ def test_what_is_fed_back_is_forwarded(sides, skew):
     assert built.results()["multicast"]["cycles"] == copied["cycles"]["simd"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
     mapping = f'{TARGET}  x: {{arrives: "{MIDDLE}"{sparse}}}\n{LEAVES}'
@@ -152,6 +158,7 @@ def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
     assert {k: passed["multicast"][k] for k in copied["fabric"]} == copied["fabric"]
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("skew", ["false", "x"])
 def test_without_skew_each_pe_gets_a_replica_of_its_own_from_the_port(sparse, skew):
@@ -170,6 +177,7 @@ def test_without_skew_each_pe_gets_a_replica_of_its_own_from_the_port(sparse, sk
     assert list(passed.yaml("tasks.yaml")["forwarding"]) == ["x"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
     mapping = OPPOSITE.format(sparse=sparse) + "skew: false\n"
@@ -177,6 +185,7 @@ def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("arrives", "skew", "sparse"), [
     (MIDDLE, "false", ""), (MIDDLE, "false", ", sparse: true"), (MIDDLE, "y", ""),
     (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),

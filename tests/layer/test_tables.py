@@ -20,6 +20,7 @@ def tables(way, machine="wse2"):
     return built.yaml("simd.yaml")["on_x"].get("tables", {})
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("way", ["enumerate", "configure", "relaxed"])
 def test_each_dimension_is_looked_up_by_its_index(way):
     found = tables(way)
@@ -35,6 +36,7 @@ def test_a_table_holds_the_values_for_each_value_of_its_index():
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("figures", ["address: 40", "memory: 3400"])
 def test_nothing_is_looked_up_where_that_costs_more_or_memory_is_short(figures):
     assert tables("enumerate", f"{{profile: wse2, {figures}}}") == {}
@@ -52,6 +54,7 @@ data: {density: 0.6}
 """
 
 
+@pytest.mark.wide
 def test_an_address_that_depends_on_the_least_value_is_looked_up_by_the_index_alone():
     built = build(BANDED, LINE, "simulate")
     assert built.results()["check"]["y"]["right"]

@@ -56,6 +56,7 @@ def are_right(built):
     return all((built.output(f"y{k}") == (k + 1) * product).all() for k in range(len(outputs)))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("outputs", "queue", "sparse"), [(2, 1, False), (3, 3, True)])
 def test_outputs_leave_whatever_queue_adapters_have_that_spread_as_well(outputs, queue, sparse):
     built = build(*layer(outputs, queue, shape=(2, 2), sparse=sparse), "route")
@@ -113,6 +114,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 def test_two_sums_leave_where_one_pe_has_the_first_one_first_and_the_next_one_the_second():
     results = build(TWO, ONE_ROW, "simulate").results()
     assert all(check["right"] for check in results["check"].values())

@@ -53,6 +53,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("way", LAYERS)
 def test_a_way_is_taken_where_it_costs_least(way):
     lair, mapping, task, sizes = LAYERS[way]
@@ -73,6 +74,7 @@ def test_values_are_right_in_every_way(way):
     assert results["cycles"]["simd"] < results["cycles"]["loops"]
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
 def test_every_way_is_clean_under_the_sanitizers():
     folders = [str(build(*LAYERS[way][:2], "simulate").folder) for way in LAYERS]
@@ -80,6 +82,7 @@ def test_every_way_is_clean_under_the_sanitizers():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("way", "layer"),
     [("nested", "lattice"), ("nested", "basis"), ("enumerate", "relaxed"), ("loops", "nested")],
@@ -91,6 +94,7 @@ def test_a_way_that_costs_more_is_taken_where_the_layer_prefers_it(way, layer):
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_memory_of_five_dimensions_is_initialised_by_one_instruction():
     lair = """lair n(): float16 x[4][2][2][3][2] -> float16 y[4][2][2][3][2]
     { all (i, j, k, l, m, n) in (4, 2, 2, 3, 2, 2) y[i][j][k][l][m] += x[i][j][k][l][m] }"""

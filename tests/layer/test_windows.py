@@ -50,6 +50,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS)
 def test_windows_over_rings_are_vector_instructions(layer):
     built = build(*LAYERS[layer], "simulate")
@@ -79,6 +80,7 @@ def test_the_last_rows_of_a_ring_are_copied_to_its_front():
     ]
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("memory", "size", "halo"), [(6000, 128, 2), (4300, 32, 2), (3914, 32, 2), (3912, 32, None)]
 )

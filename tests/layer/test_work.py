@@ -193,6 +193,7 @@ def test_a_statement_reads_as_c_of_its_type(type_, statement):
     assert statement in found
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("op", "type_", "initial"),
     [
@@ -252,6 +253,7 @@ def test_the_guard_is_asked_before_the_instruction_and_charged():
     ]
 
 
+@pytest.mark.wide
 def test_programs_do_not_grow_with_the_grid():
     def text(n):
         mapping = (f'target: "{{ PE[{n}, {n}] }}"\n'

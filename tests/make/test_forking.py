@@ -3,9 +3,12 @@
 import os
 import threading
 
+import pytest
+
 from lairmake.stages.make.store.state import WorkspaceState
 
 
+@pytest.mark.wide
 def test_a_process_forked_while_another_thread_reads_does_not_wait_for_it(tmp_path):
     state = WorkspaceState(tmp_path)
     state.keep("memo", {"a": 1})

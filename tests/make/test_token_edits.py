@@ -26,6 +26,7 @@ def check(found):
     assert any(set(each["ran"]) - set(each["keys"]) for each in found)
 
 
+@pytest.mark.wide
 def test_where_no_key_changes_no_output_does():
     check(edits("2", "6"))
 

@@ -89,6 +89,7 @@ def keys_of(folder):
     }
 
 
+@pytest.mark.wide_after(13)
 @pytest.mark.parametrize("name", EDITS)
 def test_only_stages_that_read_a_value_have_another_key(name, tmp_path):
     of, file, old, new, wanted = EDITS[name]

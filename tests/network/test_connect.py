@@ -173,6 +173,7 @@ c.x:
 """
 
 
+@pytest.mark.wide
 def test_values_flow_from_part_to_part(net):
     assert net.build()["data"] == {"a.x": "integers, seed 0"}
     x = np.arange(8, dtype=np.float32)
@@ -186,6 +187,7 @@ def test_values_flow_from_part_to_part(net):
     assert np.array_equal(np.load(folder / "build/c/outputs/y.npy"), 8 * x)
 
 
+@pytest.mark.wide
 def test_cycles_are_those_of_the_longest_chain(net):
     net.edit("net/network.yaml", "  c.x: b.y\n", "")
     results = net.build()
@@ -194,6 +196,7 @@ def test_cycles_are_those_of_the_longest_chain(net):
     assert results["check"].keys() == {"b.y", "c.y"}
 
 
+@pytest.mark.wide
 def test_a_value_that_the_fabric_got_wrong_is_wrong_in_the_whole(net):
     net.build()
     wrong = np.load(net.root / "projects/net/build/c/outputs/y.npy") + 1

@@ -227,6 +227,7 @@ def another(one, seed):
     return other
 
 
+@pytest.mark.wide
 def test_agreement_is_that_of_all_elements():
     found = []
     for seed in range(150):

@@ -149,6 +149,7 @@ def right(names):
     return {name: {"right": True, "max_abs_error": 0.0} for name in names}
 
 
+@pytest.mark.wide
 def test_each_part_gives_what_it_gives_alone(net):
     """Between gives and twice there are two bridges: what leaves is heard on the same colour."""
     found = net.run(CHAIN)
@@ -283,6 +284,7 @@ def test_a_floorplan_is_one_of_a_whole():
         "there is no fabric of the whole", "here is no PE", "unknown part c"]
 
 
+@pytest.mark.wide
 def test_lanes_that_a_part_hears_on_colours_of_their_own(net):
     """Both leave on 0, and end at one PE, which hears one on 0, over two bridges, one on 2."""
     net.write("net/network.yaml", ONE)

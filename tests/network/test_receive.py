@@ -62,6 +62,7 @@ def build(root):
     return open_folder(root)
 
 
+@pytest.mark.wide
 def test_elements_move_from_part_to_part(net):
     folder = build(net)
     parts = dict(folder.parts)

@@ -115,6 +115,7 @@ def pairs():
             yield pytest.param(name, type_, marks=[] if is_short else pytest.mark.long)
 
 
+@pytest.mark.wide_after(7)
 @pytest.mark.parametrize(("name", "type_"), list(pairs()))
 def test_right_results_are_right_and_wrong_ones_are_wrong(name, type_):
     """A weight is wrong that is off by two units of a short type, or by 2^9 of a float32.
@@ -145,6 +146,7 @@ def test_a_network_of_float16(name):
     assert not network.accepts(wrong.result)
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("type_", TYPES)
 def test_outputs_that_somebody_computed_in_the_types_of_the_graph(type_):
     """Who rounds each value to a short type is right as well; with another sign nobody is."""

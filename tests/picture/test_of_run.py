@@ -70,6 +70,7 @@ def unpack(packed):
     return np.cumsum(flat.reshape(packed.shape), axis=-1, dtype=flat.dtype)
 
 
+@pytest.mark.wide
 def test_the_path_leads_from_the_last_output_to_the_first_arrival(inputs, recorded):
     results = json.loads(inputs.text("build/results.json"))
     path = recorded.path

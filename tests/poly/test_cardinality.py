@@ -77,6 +77,7 @@ def constraints(names):
         ])
 
 
+@pytest.mark.wide
 def test_random_sets_have_as_many_elements_as_are_enumerated():
     for _ in range(250):
         elements = drawn()

@@ -43,6 +43,7 @@ def test_where_there_is_no_last_value_there_is_no_number(text):
     assert not find_greatest(isl.Set(text), 0).is_rat()
 
 
+@pytest.mark.wide
 @given(sets(), st.integers(-3, 3), st.integers(-3, 3))
 def test_extremes_are_those_of_the_projection_point_by_point(elements, n, m):
     """lexmax of one dimension that was read from text finds the same in another way."""
@@ -58,6 +59,7 @@ def test_extremes_are_those_of_the_projection_point_by_point(elements, n, m):
         )
 
 
+@pytest.mark.wide
 def test_no_stage_asks_isl_itself():
     """Each place that asked isl could have taken a part of a set for all of it."""
     asked = [

@@ -12,6 +12,7 @@ def _product(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
     return [[sum(a * b for a, b in zip(row, col, strict=True)) for col in columns] for row in left]
 
 
+@pytest.mark.wide
 @given(MATRIX)
 def test_hermite_form_is_an_echelon(rows: list[list[int]]) -> None:
     echelon, unimodular = hermite(rows, 3)

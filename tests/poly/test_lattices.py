@@ -43,6 +43,7 @@ def test_a_set_without_strides_and_equalities_needs_no_change(elements: str) -> 
     assert along_lattice(isl.Set(elements)) is None
 
 
+@pytest.mark.wide
 @given(sets())
 def test_the_change_reaches_every_element_once(elements: isl.Set) -> None:
     change = along_lattice(elements)
@@ -52,6 +53,7 @@ def test_the_change_reaches_every_element_once(elements: isl.Set) -> None:
         assert change.is_single_valued()
 
 
+@pytest.mark.wide
 @given(sets())
 def test_a_change_leaves_neither_strides_nor_equalities(elements: isl.Set) -> None:
     change = along_lattice(elements)

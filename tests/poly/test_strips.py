@@ -7,6 +7,7 @@ from lairmake.stages.poly.compression import along_strips
 from tests.poly.random_sets import sets
 
 
+@pytest.mark.wide_after(7)
 @pytest.mark.parametrize(
     ("elements", "change"),
     [

@@ -105,6 +105,7 @@ def test_equal_objects_are_equal_bytes(one: str, other: str) -> None:
     assert _write(isl.UnionSet(one)) == _write(isl.UnionSet(other))
 
 
+@pytest.mark.wide
 @given(sets(), sets())
 def test_the_order_of_construction_leaves_no_trace(left: isl.Set, right: isl.Set) -> None:
     if left.space.is_equal(right.space):

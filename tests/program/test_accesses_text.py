@@ -3,6 +3,7 @@
 import random
 
 import islpy as isl
+import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.poly.text import read_objects, write_objects
@@ -42,6 +43,7 @@ def make_relation(access):
     return isl.Map(f"{{ {head} : {ranges or 'true'} }}")
 
 
+@pytest.mark.wide
 def test_the_text_is_the_one_that_isl_objects_have():
     chosen = random.Random(17)
     accesses = [draw_access(chosen, node) for node in range(400)]

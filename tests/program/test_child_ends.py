@@ -62,6 +62,7 @@ def is_let_go(pipe, seconds):
     return bool(poll.poll(1000 * seconds))
 
 
+@pytest.mark.wide
 def test_an_interrupt_of_the_command_ends_it_too(folder):
     """Which runs stages in processes of its own, and these the program."""
     imports = "import time\nfrom lairmake.objects import LocalArray as Made\n"

@@ -20,6 +20,7 @@ WAITS = "hint: nothing comes from outside while a program is built: what waits i
     "MACH_Compiler_Ignore\n"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("line", "limits", "said", "hint"), [
     ("re.match('(a*)*b', 'a' * 40)", ChildLimits(seconds=0.5),
      "the program takes more than 0.5 s of a processor", SLOW),
@@ -45,6 +46,7 @@ def test_the_time_in_which_others_have_the_processor_does_not_count(folder):
     folder.run("import time\ntime.sleep(1.2)\n", ChildLimits(seconds=1))
 
 
+@pytest.mark.wide
 def test_two_threads_take_the_time_of_a_processor_twice(folder):
     """Which is as limited as that of the clock; and no handler of a user sees the signal."""
     limits = ChildLimits(seconds=1)

@@ -24,6 +24,7 @@ def check_logs(run, sections):
         assert not log[..., len(wanted) :].any()
 
 
+@pytest.mark.wide_after(5)
 @pytest.mark.parametrize("machine", ["wse2", "wse3", "ideal", "paper"])
 @pytest.mark.parametrize("responses", FIELDS)
 def test_all_are_told_all_calls_in_order(responses, machine):
@@ -41,6 +42,7 @@ def one_call(count, responses):
     return finish([(call,)] * count, shares, responses)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("responses", [1, 16])
 def test_workers_of_one_operation_a_section_do_not_wait_for_the_control(responses):
     """One of 54 cycles on wse2, the longer by what it takes more."""

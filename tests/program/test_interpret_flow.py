@@ -111,6 +111,7 @@ class Flow:
         return graph, "\n".join(entries), "\n".join(self.accesses)
 
 
+@pytest.mark.wide
 def test_random_flow_is_that_of_python():
     for seed in range(300):
         flow = Flow(random.Random(seed))

@@ -123,6 +123,7 @@ k[...] += k
 }
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_executive_does_what_the_graph_does(program):
     files = lower_program(HEAD + PROGRAMS[program], "machine: ideal\n")

@@ -64,6 +64,7 @@ def check_graphs(seeds, size, banks=0):
     return {space: sum(found) / len(found) for space, found in ratios.items()}
 
 
+@pytest.mark.wide
 def test_no_two_entries_meet_and_footprints_are_near_what_lives():
     found = check_graphs(range(1000), lambda rng: rng.randint(3, 60))
     assert all(ratio <= 1.15 for ratio in found.values()), found

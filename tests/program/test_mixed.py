@@ -14,6 +14,7 @@ HEAD = (FOLDER / "head.txt").read_text(encoding="utf-8")
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.txt") if path.stem != "head")
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_host_in_loops_of_the_graph_does_what_python_does(name):
     source = HEAD + (FOLDER / f"{name}.txt").read_text(encoding="utf-8")

@@ -35,6 +35,7 @@ def read_damaged_layout(text):
     return layout
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", ["paint.isl", "layout.yaml"])
 @pytest.mark.parametrize("first", [
     *range(0, ORDINARY, CHUNK),

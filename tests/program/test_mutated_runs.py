@@ -52,6 +52,7 @@ def compiled_once(monkeypatch):
     monkeypatch.setattr(running, "build_library", lambda programs, *_, **__: build_once(*programs))
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("seeds", [
     range(ORDINARY), pytest.param(range(ORDINARY, LONG), marks=pytest.mark.long)])

@@ -67,6 +67,7 @@ error: paint.isl has no geo_upper_left
 }
 
 
+@pytest.mark.wide_after(7)
 @pytest.mark.parametrize("name", EDITS)
 def test_what_was_edited_is_said_with_its_place(name):
     old, new, said = EDITS[name]

@@ -47,6 +47,7 @@ def expect_routes(enumerated, names, grid):
     return routes, switches
 
 
+@pytest.mark.wide_after(3)
 @sizes(SAMPLE, SIZES)
 def test_routers_have_the_positions_of_an_enumeration(width, height, responses):
     grid, colours = read_routes(make_layout(paint(width, height, responses), width, height))
@@ -88,6 +89,7 @@ def list_values(variable, grid):
     return values
 
 
+@pytest.mark.wide_after(3)
 @sizes(SAMPLE, SIZES)
 def test_no_statement_but_the_parts_of_many_has_a_function_of_a_place(width, height, responses):
     statements = paint_text(width, height, responses).replace("\n\n", ";").split(";")

@@ -65,6 +65,7 @@ def edit_array(content):
     return buffer.getvalue()
 
 
+@pytest.mark.wide
 def test_a_loop_that_never_ends_says_where_it_is(built):
     error = raise_error(edit(built, EXECUTIVE, "my->global_g < 100.0f", "my->global_g >= 0.0f"))
     said = re.sub(r"\b\d\d+\b", "N", str(error))
@@ -144,6 +145,7 @@ TOLD = {
 }
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("name", TOLD)
 def test_a_number_that_comes_as_a_wavelet_may_be_anything(name, built):
     *edited, said = TOLD[name]

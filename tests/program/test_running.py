@@ -53,6 +53,7 @@ def value(folder):
     return a.flat[0]
 
 
+@pytest.mark.wide
 def test_what_a_program_reads_is_an_input_of_the_stages_that_run_it(folder):
     """A mesh, a module beside it, a file that was not there, and its parameters."""
     runs = ["capture", "rehearse"]
@@ -114,6 +115,7 @@ def test_what_only_python_runs_may_write(folder):
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/programs.md"
 
 
+@pytest.mark.wide
 def test_the_python_of_the_document_is_a_program_and_its_error_is_one(folder):
     text = DOCUMENT.read_text(encoding="utf-8")
     source = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))

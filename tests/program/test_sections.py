@@ -63,6 +63,7 @@ for i in range({count}):
 """
 
 
+@pytest.mark.wide
 def test_work_grows_as_statements_do():
     """The vectors are also spread over more response PEs as they grow."""
     def prepare(count):

@@ -17,6 +17,7 @@ READERS = {
 }
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("name", READERS)
 def test_mutated_texts(name):
     sound = section_graph(listing_files())

@@ -264,6 +264,7 @@ def test_what_is_not_damaged_is_built(tmp_path, kinds):
         build(kind, "", folder)
 
 
+@pytest.mark.wide
 def test_a_damaged_file_is_refused_by_name_or_built(tmp_path):
     ends = ends_of(FAST, tmp_path, False)
     assert wrong_ones(ends) == {}

@@ -30,6 +30,7 @@ PIECES = ["..", "/", "\\", "a", "\0", "é", "*", "~", ".lair", " "]
 UGLY = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES)).map("".join))
 
 
+@pytest.mark.wide
 @given(UGLY)
 @example("../../x")
 @example("torch-jit-export")

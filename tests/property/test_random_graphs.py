@@ -15,6 +15,7 @@ MACHINES = {5: "{profile: wse2, threads: 5, input_queues: [], output_queues: []}
 """By the seed modulo eight."""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("seed", [
     *range(ORDINARY),
     *(pytest.param(seed, marks=pytest.mark.long) for seed in range(ORDINARY, LONG)),

@@ -12,6 +12,7 @@ SEEDS = [
 ]
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_layer_with_halos_is_right_or_refused(seed, workspace):

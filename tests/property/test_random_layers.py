@@ -8,7 +8,7 @@ from lairmake.stages.layer.streams import plan
 from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 
-ORDINARY, LONG = 120, 2000
+ORDINARY, LONG, FEW = 120, 2000, 8
 REGRESSIONS = sorted(p.parent for p in Path(__file__).parent.glob("regressions/*/layer.yaml"))
 
 HARD = (14, 35, 36, 118)
@@ -27,29 +27,44 @@ def marks_of(seed):
 SEEDS = [pytest.param(seed, marks=marks_of(seed)) for seed in range(LONG)]
 
 
+@pytest.fixture
+def examined(workspace, shrinker, monkeypatch):
+    """Return the function that gives what became of the layer of a seed, right or refused."""
+    def of_seed(seed):
+        if seed % ROOM:
+            for module in (plan, route):
+                monkeypatch.setattr(module, "count_needed", lambda plan: 1 << 30)
+        layer, folder = layer_of_seed(seed), workspace / str(seed)
+        layer.write(folder)
+        try:
+            outcome = examine(folder)
+        except Exception as error:
+            small = workspace / f"{seed}_small"
+            raise AssertionError(shrinker.report(layer, error, small)) from error
+        assert outcome.refusal or is_right(outcome)
+        return outcome
+
+    return of_seed
+
+
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_random_layer_is_right_or_refused(
-    seed, workspace, shrinker, record_property, monkeypatch
-):
-    if seed % ROOM:
-        for module in (plan, route):
-            monkeypatch.setattr(module, "count_needed", lambda plan: 1 << 30)
-    layer, folder = layer_of_seed(seed), workspace / str(seed)
-    layer.write(folder)
-    try:
-        outcome = examine(folder)
-    except Exception as error:
-        small = workspace / f"{seed}_small"
-        raise AssertionError(shrinker.report(layer, error, small)) from error
-    assert outcome.refusal or is_right(outcome)
-    record_property(*recorded(seed, outcome))
+def test_a_random_layer_is_right_or_refused(seed, examined, record_property):
+    record_property(*recorded(seed, examined(seed)))
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("seed", range(LONG, LONG + FEW))
+def test_one_of_a_few_random_layers_is_right_or_refused(seed, examined):
+    examined(seed)
 
 
 def test_a_seed_gives_the_same_layer_folder():
     assert layer_of_seed(7) == layer_of_seed(7)
 
 
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("layer", REGRESSIONS, ids=lambda folder: folder.name)
 def test_a_layer_that_was_wrong_once_is_right(layer, workspace):

@@ -30,6 +30,7 @@ def on_machine(seed, figures):
     return replace(layer, texts=layer.texts | {"layer.yaml": text})
 
 
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_layer_beats_its_bound_and_the_clock_counts_alike_however_far_it_looks(
@@ -43,6 +44,7 @@ def test_no_layer_beats_its_bound_and_the_clock_counts_alike_however_far_it_look
     assert ran(folder, variant) == ran(folder, variant, monkeypatch, horizon)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("seed", RATES)
 def test_layers_are_right_whatever_a_datapath_and_its_memory_can_do(seed, workspace):
     folder = workspace / f"rates{seed}"

@@ -49,6 +49,7 @@ def check_reference(source, files):
             assert find_difference(found, expected) is None, "reference"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("first", [
     *range(0, ORDINARY, CHUNK),
     *(pytest.param(first, marks=pytest.mark.long) for first in range(ORDINARY, LONG, CHUNK)),
@@ -69,6 +70,7 @@ def test_random_programs_hold_what_programs_may_hold():
             if counts[name] < least} == {}
 
 
+@pytest.mark.wide
 def test_a_program_that_fails_is_made_small():
     source = RandomProgram(3).text + "g = x[1:] + np.sqrt(bad - 3) * np.abs(y)\n"
     assert make_small(source, lambda text: "bad" in text, 2000) == "g = bad\n"

@@ -38,6 +38,7 @@ def is_refused(seeds):
     return False
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("seeds", [
     pytest.param(range(ORDINARY), id="ordinary"),
     pytest.param(range(ORDINARY, LONG), id="many", marks=pytest.mark.long),

@@ -30,6 +30,7 @@ def without_placement(seed):
     return replace(layer, texts=layer.texts | {"layer.yaml": text})
 
 
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", [*CHEAP, *LONG])
 def test_a_layer_without_placement_is_right(seed, workspace, record_property):

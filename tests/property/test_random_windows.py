@@ -92,6 +92,7 @@ def box(indices):
     return "".join(f"[{index}]" for index in indices)
 
 
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_windows_over_rings_are_right(seed, workspace, monkeypatch):

@@ -33,6 +33,7 @@ def instances(text):
     return sum(math.prod(map(int, sizes.split(","))) for sizes in re.findall(r"in \((.*)\)", text))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("fails", [reduces_by_max, arrives_reversed_and_sparse])
 def test_a_small_layer_fails_like_the_one_it_comes_from(fails):
     layer = first_layer(fails)
@@ -50,6 +51,7 @@ def test_no_more_layers_are_tried_than_allowed():
     assert len(tried) == 5
 
 
+@pytest.mark.wide
 def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
     evaluate_all = simulate.evaluate_all
 

@@ -106,6 +106,7 @@ NETWORKS = {
 LAYERS |= {name: (CYCLIC, f"{ON_A_CIRCLE}topology: {name}\n") for name in list(NETWORKS)[1:]}
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("lair", "mapping"), LAYERS.values(), ids=LAYERS)
 def test_layers_are_counted_as_instrumented_layers_count(lair, mapping):
     built, found = counts(lair, mapping)

@@ -60,6 +60,7 @@ def product(steps, size=1024):
     )
 
 
+@pytest.mark.wide
 def test_with_k_outermost_no_lag_is_taken_for_nothing():
     """In 48 KB what a PE adds to stays: k lags, in 30 steps of 128 tiles; j and i do not."""
     space = product("k // 8, i // 64, j // 128")

@@ -67,6 +67,7 @@ def some(request):
     return [Skewed(seed) for seed in range(request.param, request.param + SHARE)]
 
 
+@pytest.mark.wide_after(2)
 def test_each_pe_keeps_its_order(some):
     for case in some:
         by_pe = {}

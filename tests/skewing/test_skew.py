@@ -212,6 +212,7 @@ def test_layer_yaml_tells_along_which_dimensions_pes_pass_elements_on(wanted, la
     assert skewing(MV, f"{MAPPING}skew: {wanted}\n")["mv"]["lag"] == lag
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("schedule", "edges"),
     [

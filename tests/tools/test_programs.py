@@ -15,6 +15,7 @@ def found(tmp_path_factory):
     return [programs.measure_program(each, place) for each in wanted]
 
 
+@pytest.mark.wide
 def test_operations_keep_their_marks(found):
     """Set-up of 50 to 60 cycles; at most 90 with a neighbour."""
     one, *neighbours = found

@@ -48,6 +48,7 @@ schedule.isl
 """
 
 
+@pytest.mark.wide
 def test_diff_against_head_without_a_change(repository):
     assert printed(repository.run("diff")) == (
         f"fc: HEAD ({repository.head}) -> now, nothing changed\n"

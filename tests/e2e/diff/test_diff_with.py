@@ -87,6 +87,7 @@ def test_diff_against_an_earlier_build(repository):
     )
 
 
+@pytest.mark.wide
 def test_diff_against_another_layer(repository):
     repository.copy(repository.root / "projects/fc", "other")
     repository.replace("other/layer.yaml", *WIDER)
@@ -156,6 +157,7 @@ def test_diff_without_git(built):
         "hint: `--build 1` compares with the last build, and `--with` with another layer\n")
 
 
+@pytest.mark.wide
 def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
     space = Repository(tmp_path, ROOT)
     space.write("dodo.py", DODO)
@@ -179,6 +181,7 @@ def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
     }
 
 
+@pytest.mark.wide
 def test_two_revisions_and_two_builds_are_compared(repository):
     first = f"HEAD~1 ({repository.head})"
     repository.replace("projects/fc/layer.yaml", *WIDER)

@@ -80,6 +80,7 @@ def check_supplied(graph, count, seed, in_time):
     assert 0 < made < count
 
 
+@pytest.mark.wide
 def test_parts_of_damaged_models_are_made_or_refused(graph, in_time):
     check_supplied(graph, 20, 7, in_time)
 

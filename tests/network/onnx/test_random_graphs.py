@@ -61,6 +61,7 @@ def check_graphs(path, count, seed, most):
     return refused
 
 
+@pytest.mark.wide
 def test_random_graphs_are_right(tmp_path):
     """Each part in NumPy, with what the parts before it gave."""
     assert check_graphs(tmp_path, 15, 1, 6) == []

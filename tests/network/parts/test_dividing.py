@@ -1,5 +1,7 @@
 """Parts of which no PEs have room are cut; what is cut computes the same in test_parts.py."""
 
+import pytest
+
 from tests.network.onnx.graphs import make_model
 from tests.network.onnx.networks import make_resnet
 from tests.network.parts.in_numpy import parts_of
@@ -22,6 +24,7 @@ def test_what_is_cut_says_why_and_its_pieces_are_alike(graph):
     assert list(found["conv2_2"]["arrives"]["x"]["from"]) == ["conv1_1.y", "conv1_2.y"]
 
 
+@pytest.mark.wide
 def test_parts_of_a_residual_network_are_alike(graph):
     """A sum of two parts is a part; a normalisation of batches stays with its convolution."""
     found = parts_of(supplied(graph, make_resnet(width=8, image=32, classes=10)))

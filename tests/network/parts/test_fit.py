@@ -85,6 +85,7 @@ def stop(folder, part, tensor, way):
     )
 
 
+@pytest.mark.wide
 def test_both_ends_of_a_crossing_agree(graph):
     folder, said = fitted(graph, NETWORK)
     assert isl.Map(said["conv1"]["lanes"]).is_equal(isl.Map(
@@ -99,6 +100,7 @@ def test_both_ends_of_a_crossing_agree(graph):
     assert check_crossing(ends[0], moved, ends[1], HERE) == "4 ports, east to west"
 
 
+@pytest.mark.wide
 def test_a_rectangle_is_no_narrower_than_a_placement_is_found_on(graph, monkeypatch):
     """What was found on the largest may not be found on as many columns as it needs itself."""
     expect = fit.expect
@@ -112,6 +114,7 @@ def test_a_rectangle_is_no_narrower_than_a_placement_is_found_on(graph, monkeypa
     assert said["conv1"]["size"] == [7, 4]
 
 
+@pytest.mark.wide
 def test_what_a_user_places_is_not_fitted(graph):
     """Its tensors cross over one lane, and so does what it takes, at the other end as well."""
     place = "{ make_y[k, i, j, c, a, b] -> PE[1 + i, 1] }"
@@ -120,6 +123,7 @@ def test_what_a_user_places_is_not_fitted(graph):
     assert "target: '{ PE[7, 4] }'" in (folder.build / "parts/conv2/layer.yaml").read_text()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("placement", ["(i, c)", "search"])
 def test_a_part_of_which_places_are_open_is_fitted(graph, placement):
     """Directions say along what, not where."""
@@ -143,6 +147,7 @@ hint: its iterators are k, i, j, c, a, b
 LIMITED = "target: '{ PE[6, 4] }'\ngoal: area\n"
 
 
+@pytest.mark.wide
 def test_rectangles_are_as_small_as_a_limit_of_cycles_allows(graph):
     """The search of a part then wants few cycles."""
     folder, said = multiplied(graph, f"{LIMITED}cycles: 400\n")
@@ -159,6 +164,7 @@ def test_rectangles_are_as_small_as_a_limit_of_cycles_allows(graph):
         assert f"target: '{{ PE[{width}, {height}] }}'\n" in text and "goal: cycles\n" in text
 
 
+@pytest.mark.wide
 def test_a_limit_that_parts_are_not_expected_to_keep_is_an_error(graph):
     with pytest.raises(UserErrors) as caught:
         multiplied(graph, f"{LIMITED}cycles: 60\n")
@@ -175,6 +181,7 @@ hint: `cycles: 330`, or a larger `target`
 """
 
 
+@pytest.mark.wide
 def test_a_part_takes_no_more_streams_than_a_machine_has_queues_for(graph):
     """What adapters spread comes on a colour for each lane: with more lanes there is no place."""
     network = f"{NETWORK}parts: {{conv2: {{placement: '(k, i)'}}}}\n"
@@ -185,6 +192,7 @@ def test_a_part_takes_no_more_streams_than_a_machine_has_queues_for(graph):
     assert tried[1]["cycles"]["conv2"] == "no placement"
 
 
+@pytest.mark.wide
 def test_two_results_do_not_need_more_queues_than_an_adapter_has(graph):
     """A channel times its mean: over four lanes each, the product would take eight queues."""
     text = """c = Conv<pads=[1,1,1,1]>(x, w)

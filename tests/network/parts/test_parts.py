@@ -159,6 +159,7 @@ def supplied(graph, model, network=None):
     return folder
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_parts_compute_what_the_graph_computes(graph, name):
     """Each in NumPy, with what `supply` writes for it; together they are all of the graph."""

@@ -35,6 +35,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("tokens", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_a_step_is_what_onnx_says(graph, tokens):
     """Of one token, and of several, each of which sees those before it."""

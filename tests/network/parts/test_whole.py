@@ -68,6 +68,7 @@ def results(folder):
     return json.loads(file_of(folder, "build/results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.wide
 def test_what_all_parts_give_on_one_fabric(net):
     """What crosses is padded, or flattened, on the way: nothing of that is on the fabric."""
     found = results(net.folder)
@@ -81,6 +82,7 @@ def test_what_all_parts_give_on_one_fabric(net):
     assert "bridge_" in text and "gemm1.compute:" in text
 
 
+@pytest.mark.wide
 def test_parts_lie_where_the_floorplan_says(net):
     """A larger distance takes as many cycles longer as it has more hops."""
     before = results(net.folder)["fabric"]
@@ -95,6 +97,7 @@ def test_parts_lie_where_the_floorplan_says(net):
     assert [each.origin for each in find_frames(layout)] == [*corners.values()]
 
 
+@pytest.mark.wide
 def test_values_that_differ_from_those_of_the_parts_are_told(net):
     file = file_of(net.folder, "gemm1/build/outputs/y.npy")
     before = file.read_bytes()
