@@ -33,6 +33,7 @@ def test_the_parts_add_up_to_the_cycles(sparse):
     assert min(parts.values()) >= 0
 
 
+@pytest.mark.wide
 def test_nine_points_leave_lanes_empty_in_the_last_of_three_cycles(sparse):
     found, ran = sparse
     calls = ran["usage"]["points"] // 9
@@ -105,6 +106,7 @@ def test_an_unknown_name_is_refused(capsys):
     assert "argument NAME: fast is none of busy128," in capsys.readouterr().err
 
 
+@pytest.mark.wide
 def test_a_process_that_fails_is_an_error(tmp_path):
     with pytest.raises(SystemExit, match=r"(?s)-m tests\.bench\.probe .* failed:.*layer\.yaml"):
         run("tests.bench.probe", tmp_path)

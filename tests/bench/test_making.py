@@ -35,7 +35,7 @@ def expected(text):
     return {writes_of(at): texts[writes_of(at)] for at in range(STAGES - 1)}
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", TOOLS)
 def test_each_tool_builds_the_layer_that_was_edited_and_no_other(tools, name):
     if name not in tools:

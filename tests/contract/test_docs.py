@@ -67,6 +67,7 @@ def test_every_file_of_the_project_that_is_named_is_there(path):
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
+@pytest.mark.wide
 def test_only_what_simulates_depends_on_the_fabric_in_c():
     """docs/stages.md says what runs again after an edit of the router."""
     stages = [*PIPELINE, *ANALYSES, *NETWORK, *WHOLE, *KERNEL, *TILES, *PROGRAM]

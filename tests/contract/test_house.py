@@ -118,6 +118,7 @@ RUNNING = {
 """What runs programs: for the stage that writes results, for its page, and for a trace."""
 
 
+@pytest.mark.wide
 def test_only_stages_and_the_make_see_what_a_stage_reads():
     """The others get what `run` has read, as objects with types."""
     seen = {m for m in FILES if any(is_in(n, ["stages.mapping.inputs"]) for n in imported(m))}

@@ -196,6 +196,7 @@ def is_code(found, edited):
     return file in found.data or (name in part if name else bool(part))
 
 
+@pytest.mark.wide_after(37)
 @pytest.mark.parametrize("edited", AGAIN)
 def test_the_stages_that_run_again_where_a_definition_is_edited(code, edited):
     file, _, name = edited.partition(": ")
@@ -224,7 +225,7 @@ def words_in(node):
             for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name)}
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("words", TELLS)
 def test_what_definitions_say_of_themselves_is_read_where_it_counts(code, words):
     """Keys leave out what functions say of themselves, where definitions stand, and what is only
@@ -295,6 +296,7 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
     assert tops - {"__main__", "numpy"} == {"lairmake"}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("stages", "late"), [
     ("place instances schedule compress enumerate approximate allocate", "pydantic jinja2 numpy"),
     ("parse adapt simd render route", "numpy"),

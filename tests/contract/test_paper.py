@@ -49,7 +49,7 @@ def defined(function):
     return ".".join(parts[: at + 1]), set(parts[at + 1 :]) <= inner
 
 
-@pytest.mark.wide_after(54)
+@pytest.mark.wide_after(14)
 @rows
 def test_the_function_is_one_that_stages_call(where, function, file, test):
     name, is_there = defined(function)
@@ -57,7 +57,7 @@ def test_the_function_is_one_that_stages_call(where, function, file, test):
     assert name in pipelines()
 
 
-@pytest.mark.wide_after(94)
+@pytest.mark.wide_after(49)
 @rows
 def test_the_test_is_there_and_leads_to_the_function(where, function, file, test):
     name = file.removesuffix(".py").replace("/", ".")

@@ -73,6 +73,7 @@ def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
     assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
 
 
+@pytest.mark.wide
 def test_the_cache_of_listing1_is_what_a_build_writes(listing):
     kept = {path.name: path.read_bytes() for path in (ROOT / "cache/listing1").iterdir()}
     built = {name: text.encode() if isinstance(text, str) else text
@@ -116,6 +117,7 @@ def test_the_summary_of_attention_is_what_a_build_prints(attention):
     assert any(line.startswith("  rests ") for line in lines)
 
 
+@pytest.mark.wide
 def test_where_the_cycles_of_attention_go_is_what_its_busiest_pe_did(attention):
     results = json.loads(attention["build/results.json"])
     pe, cycles = results["busiest"]["simd"], results["cycles"]["simd"]

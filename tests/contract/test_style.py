@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("lairmake", "stages", "tools")
 MODULES = sorted(p for d in (*CODE, "tests") for p in (ROOT / d).rglob("*.py"))
@@ -23,6 +25,7 @@ def is_ours(path):
     return path.relative_to(ROOT).parts[0] in CODE
 
 
+@pytest.mark.wide
 def test_every_module_of_the_compiler_says_what_it_is():
     modules = [path for path in MODULES if is_ours(path)]
     silent = [p for p in modules if not ast.get_docstring(ast.parse(p.read_text("utf-8")))]

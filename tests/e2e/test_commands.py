@@ -21,6 +21,7 @@ def task_first():
 OURS = ("cache", "diff", "dry", "graph", "new", "show", "sweep", "timing", "why")
 
 
+@pytest.mark.wide
 def test_help_says_what_each_command_is_for(small):
     listed = printed(small.run("help"))
     for command in OURS:
@@ -91,7 +92,7 @@ sys.exit(subprocess.run([sys.executable, "-m", "doit", *sys.argv[1:]], stdout=wr
 """
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("words", [
     "show fc render", "show fc", "list --all", "help", "tabcompletion", "-a fc", "-n 2 -a fc", "fc",
 ])

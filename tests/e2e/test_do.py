@@ -114,6 +114,7 @@ def test_each_step_is_told_on_stderr(clone):
     ))
 
 
+@pytest.mark.wide_after(6)
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
@@ -146,6 +147,7 @@ def test_nothing_is_asked_of_the_network_where_all_is_there(installed):
     assert installed.installs("fc", BREAKS="build.lock", PYTHON="false") == []
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("changed", "parts"),
     [

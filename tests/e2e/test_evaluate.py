@@ -71,6 +71,7 @@ def test_documents_are_written_in_the_repository_of_lairmake_only(space, option)
     assert space.files() == before
 
 
+@pytest.mark.wide
 def test_the_accesses_of_named_layers_are_counted_and_printed(space):
     before = space.files()
     run = space.run("evaluate", "--broadcast", "catalogue/outer_product")
@@ -82,6 +83,7 @@ def test_the_accesses_of_named_layers_are_counted_and_printed(space):
     assert run.out == layers_table({"outer_product": reader_of(SkewCounts)(counts, ())}) + "\n"
 
 
+@pytest.mark.wide
 def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):
     """One row of it, and that it has the others; all of it takes as long as writing it."""
     text = (ROOT / "docs/broadcast.md").read_text(encoding="utf-8")
@@ -113,6 +115,7 @@ def test_the_layers_of_a_sweep_build(sweep, tmp_path):
             assert results.tasks["on_x"].by == series
 
 
+@pytest.mark.wide
 def test_a_choice_among_sizes_costs_cycles(tmp_path):
     found = {way: measure(sweeps.conv(4, prefer=way), tmp_path) for way in ("hull", "enumerate")}
     assert float(sweeps.overhead(found)) > 0

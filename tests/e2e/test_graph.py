@@ -87,6 +87,7 @@ def test_graph_refuses_what_is_no_layer(small):
     assert (run.code, run.out, run.err) == (3, "", "ERROR: graph: b is no layer and no stage\n")
 
 
+@pytest.mark.wide
 def test_graph_of_a_network_has_its_parts(network):
     data = json.loads(printed(network.run("graph", "mlp", "--json")))
     after = {each["task"]: each["after"] for each in data}

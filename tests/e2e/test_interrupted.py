@@ -80,7 +80,7 @@ def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moment
     assert contents(small) == found
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize(("number", "arguments"), [
     *((number, words) for number in NUMBERS[:2] for words in ((), ("-n", "2"))),
     (signal.SIGHUP, ("-n", "2")), pytest.param(signal.SIGHUP, (), marks=pytest.mark.long),
@@ -233,6 +233,7 @@ def test_what_isl_does_for_a_killed_build_ends_too(small, notes, arguments):
     wait_for(lambda: are_gone(processes))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("arguments", WAYS)
 def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments):
     build = start_in_isl(small, notes, *arguments)

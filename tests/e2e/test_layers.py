@@ -23,6 +23,7 @@ def results(space, layer):
     return json.loads(space.read(f"projects/{layer}/build/results.json"))
 
 
+@pytest.mark.wide
 def test_the_layers_build(paper):
     assert paper.first.code == 0, paper.first.out + paper.first.err
     assert [name for name in paper.first.ran if name.startswith("fc:")] == [
@@ -71,6 +72,7 @@ def test_summary_says_what_a_person_asks(paper):
     assert f"{found['memory']['bytes_per_pe']} of 49152 bytes" in out
 
 
+@pytest.mark.wide
 def test_a_comment_in_the_lair_runs_only_what_reads_it(paper):
     paper.copy(paper.root / "projects/conv1d", "projects/comment")
     paper.build("comment")
@@ -94,6 +96,7 @@ def contents(space, top, layer):
     return {p.relative_to(folder): p.read_bytes() for p in found}
 
 
+@pytest.mark.wide
 def test_a_layer_folder_stands_anywhere(paper):
     paper.copy(paper.root / "projects/fc", "alone")
     assert sorted(paper.build(cwd="alone")) == sorted(f"alone:{stage}" for stage in PIPELINE)

@@ -19,6 +19,7 @@ SUMMARY = """small on ideal
 """
 
 
+@pytest.mark.wide
 def test_first_build_runs_every_stage_and_prints_the_summary(small):
     run = small.run("a")
     assert run.ran == ALL
@@ -53,6 +54,7 @@ def test_many_layers_have_a_line_each(small):
     assert small.plain().out.endswith("".join(lines))
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_a_wrong_value_is_shown_and_exits_1(small):
     stage = small.modules / "stages/simulate.py"

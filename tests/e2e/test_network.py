@@ -74,6 +74,7 @@ def tasks(names):
     return {tuple(name.split(":")) for name in names}
 
 
+@pytest.mark.wide
 def test_a_network_builds_and_ends_with_one_table(network):
     assert network.first.code == 0, network.first.err
     assert network.first.out.endswith(f".  mlp:conclude\n{TABLE}")
@@ -88,6 +89,7 @@ def test_a_part_is_simulated_after_what_it_takes(network):
     assert order.index("mlp:connect") < order.index("mlp/relu:simulate")
 
 
+@pytest.mark.wide
 def test_the_whole_is_what_numpy_makes_of_it(mlp):
     random = np.random.default_rng(4)
     x, b = random.integers(-4, 5, 24), random.integers(-9, 10, 32)
@@ -123,6 +125,7 @@ def test_with_nothing_to_do_no_yaml_is_read(mlp):
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
 
 
+@pytest.mark.wide
 def test_a_part_alone_takes_the_tensors_of_those_before_it(mlp):
     x = np.arange(24)
     save(mlp, "mlp/first/inputs/x.npy", x)
@@ -133,6 +136,7 @@ def test_a_part_alone_takes_the_tensors_of_those_before_it(mlp):
     assert "mlp: 3 parts" not in run.out
 
 
+@pytest.mark.wide
 def test_what_leaves_astray_stops_the_parts_that_take_it(mlp):
     edit(mlp, "projects/mlp/last/layer.yaml",
          "[PE[-1, j//8] -> index[j mod 8]]", "[PE[j//8, -1] -> index[j mod 8]]")

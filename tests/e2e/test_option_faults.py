@@ -1,5 +1,7 @@
 """Options that there are not, or that have a wrong value: one line, as words that name nothing."""
 
+import pytest
+
 from tests.e2e.conftest import COMMANDS, DODO
 
 OF_USER = '''
@@ -32,6 +34,7 @@ SAID = {
 }
 
 
+@pytest.mark.wide
 def test_no_command_prints_its_insides_for_an_option_that_it_has_not(small):
     cases = [f"{name} {word}" for name in sorted(COMMANDS) for word in ("--no-such", "-9")]
     run = small.python("-c", IN_ONE_PROCESS.format(cases=cases))

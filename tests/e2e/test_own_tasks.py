@@ -84,6 +84,7 @@ def test_a_task_may_not_be_called_as_a_layer_is(small):
     )
 
 
+@pytest.mark.wide
 def test_a_profile_that_a_task_makes_is_made_before_the_layers_that_name_it(space):
     name = "everything_on_one"
     space.copy(ROOT / "projects" / name, f"projects/{name}")

@@ -73,7 +73,7 @@ def lagging(lag):
     return f"[{', '.join(rows)}]"
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", PASSED)
 def test_an_element_is_passed_to_the_pe_that_uses_it_next(projects, name):
     objects, skew, passing = routed(projects, name)

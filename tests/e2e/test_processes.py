@@ -19,6 +19,7 @@ def test_the_stages_of_one_layer_run_in_one_process(small, arguments):
     assert processes(small) == 1
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(cores() == 1, reason="there is one core only")
 def test_layers_are_built_by_as_many_processes_as_there_are_cores_and_layers(small):
     small.write("dodo.py", ALL_CORES)

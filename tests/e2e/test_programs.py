@@ -78,6 +78,7 @@ def test_a_build_says_that_all_runs_agree_and_keeps_what_they_give(first):
     assert str(relations["n2_src1"]).startswith("{ n2[x, y, z] -> T[x")
 
 
+@pytest.mark.wide
 def test_comments_and_what_only_python_runs_end_at_translate(sun):
     for text in ("# heat\n\n" + SOURCE, SOURCE.replace("print(total)", "print('sum', total)")):
         sun.write("projects/sun/heat.py", text)
@@ -150,6 +151,7 @@ def test_a_new_program_is_like_another_one(sun):
     assert (sun.root / "projects/random/listing1.py").exists()
 
 
+@pytest.mark.wide
 def test_an_interrupted_program_leaves_neither_files_nor_processes(sun):
     sun.write("projects/sun/heat.py", SOURCE.replace("import shapes", "import slow as shapes"))
     sun.write("projects/sun/slow.py", "import time\ntime.sleep(50)\nscale = 2\n")

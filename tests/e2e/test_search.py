@@ -41,6 +41,7 @@ def test_every_stage_of_every_slot_is_a_task(searched):
     assert sorted([*searched.first.ran, *searched.first.hits]) == sorted(TASKS)
 
 
+@pytest.mark.wide
 def test_what_comes_after_the_search_is_known_from_the_slot(searched):
     assert {f"a:{stage}" for stage in TRIED} <= set(searched.first.hits)
 
@@ -81,6 +82,7 @@ def test_slots_have_one_line_if_nobody_asks_for_more(searched):
     assert len(dry) == 4 + len(SEARCHED) and dry[-1] == "1 task up to date"  # parse
 
 
+@pytest.mark.wide
 def test_a_new_layer_has_the_placement_written_out(searched):
     printed(searched.run("new", "b", "--like", "a"))
     chosen = searched.read("cache/a/chosen.yaml").partition("placement: |\n")[2]
@@ -91,6 +93,7 @@ def test_a_new_layer_has_the_placement_written_out(searched):
     assert sorted([*run.ran, *run.hits]) == sorted(f"b:{s}" for s in ("parse", *SEARCHED[3:]))
 
 
+@pytest.mark.wide
 def test_an_edit_of_what_was_chosen_is_pinned(searched):
     text = searched.read("cache/a/chosen.yaml")
     searched.write("projects/a/layer.yaml", LAYER + "pin: [chosen.yaml]\n")
@@ -104,6 +107,7 @@ def test_an_edit_of_what_was_chosen_is_pinned(searched):
     assert searched.read("cache/a/chosen.yaml") == text
 
 
+@pytest.mark.wide
 def test_nothing_of_a_search_stays_where_nothing_is_open_any_more(searched):
     placed = LAYER.replace("goal: area", 'placement: "{ mv[i, j] -> PE[0, i//2] }"')
     searched.write("projects/a/layer.yaml", placed)

@@ -48,6 +48,7 @@ def test_what_one_workspace_built_another_one_has(small, other, shared):
     assert other.hits() == ["a:render", "a:simulate"]
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("given", [
     "{folder}", "file://{folder}", "../elsewhere", "{{url: {folder}, read_only: false}}"
 ])
@@ -139,6 +140,7 @@ def test_other_stores_are_reached_by_fsspec(small, other, distant, processes):
     assert (run.code, run.ran, run.hits, run.err) == (0, [], ALL, "")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_store_that_cannot_be_reached_is_asked_once_and_one_warning(small, distant, processes):
     asked = small.root.parent / "asked"

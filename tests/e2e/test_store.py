@@ -189,7 +189,7 @@ def test_a_damaged_blob_is_a_miss_and_a_warning(small):
     assert small.read("cache/a/placement.isl") == "one\ntwo\n" == digest.read_text()
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("damage", ["", "no entry", "[]", '{"outputs": {}}'])
 def test_a_damaged_entry_is_a_miss_and_a_warning(small, damage):
     small.build()
@@ -245,6 +245,7 @@ ALWAYS = """
 """
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_garbage_beside_a_link_that_leads_nowhere_is_read(small):
     for place in ("projects/a", "projects/a/build", "cache/a"):

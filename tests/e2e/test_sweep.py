@@ -50,6 +50,7 @@ def test_a_table_has_a_row_for_each_combination_and_why_one_is_refused(swept):
     assert (swept.first.code, swept.first.out) == (0, TABLE)
 
 
+@pytest.mark.wide
 def test_what_is_as_the_layer_says_comes_from_its_builds(swept):
     assert lines_of(swept.first)[:2] == [
         "fc/build/sweep/placement-one.isl_sizes.M-32: 13 stages from the store",

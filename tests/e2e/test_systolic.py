@@ -42,7 +42,7 @@ def is_right(results):
     return right and results["bound"]["cycles"] <= min(results["cycles"].values())
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", [
     *PAPER, *OTHERS[::8], *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS[4::8]),
 ])
@@ -50,7 +50,7 @@ def test_a_shipped_layer_is_right_where_pes_forward(projects, name):
     assert is_right(built(projects / name, name))
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", ["conv2d", "catalogue/hadamard", "catalogue/matmul"])
 def test_a_shipped_layer_is_right_where_each_pe_gets_a_replica(projects, name):
     results = built(projects / f"{name}_replicas", name, skew=False)

@@ -110,6 +110,7 @@ def test_inputs_of_a_kernel_are_cut_for_its_parts(space):
     assert np.array_equal(cut, a[:, 6:])
 
 
+@pytest.mark.wide
 def test_in_its_folder_a_kernel_is_meant_and_not_its_tiles(space):
     space.write("dodo.py", DODO)
     space.write("projects/mm/dodo.py", LAYER_DODO)

@@ -110,6 +110,7 @@ def test_a_trace_has_the_tasks_of_a_pe_with_their_cycles(space):
     assert all(end <= begin for end, (begin, _) in zip(ends, begins[1:], strict=False))
 
 
+@pytest.mark.wide
 def test_slices_of_a_track_end_before_the_next_one_begins(space):
     assert space.run("trace", "fc").code == 0
     tracks, _, packets = read(space)
@@ -142,6 +143,7 @@ def test_arrows_go_from_the_adapter_to_tasks(space):
         assert names[packet.track_event.name_iid] in ("on_x", "end_x")
 
 
+@pytest.mark.wide_after(6)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_refused_leaves_no_trace(space, what):
     words, code, error = REFUSED[what]
@@ -152,6 +154,7 @@ def test_what_is_refused_leaves_no_trace(space, what):
     assert not file.exists()
 
 
+@pytest.mark.wide
 def test_a_trace_that_cannot_be_written_is_said_and_nothing_is_left(space):
     space.build("fc")
     before, build = space.files(), space.root / "projects/fc/build"

@@ -42,6 +42,7 @@ def test_who_waits_for_another_process_says_once_for_which(small):
     assert out.startswith("a: 4 stages ran\n")
 
 
+@pytest.mark.wide
 def test_two_builds_at_once_of_equal_layers_run_no_task_twice(small, notes):
     small.layer("projects/b")
     builds = [start(small, layer, NOTED=str(notes), SLOW="0.2") for layer in "ab"]

@@ -29,6 +29,7 @@ def writable(folder):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
+@pytest.mark.wide
 def test_a_store_that_cannot_be_written_to_is_said_and_nothing_is_lost(small):
     small.build()
     before = contents(small)
@@ -85,6 +86,7 @@ def test_a_folder_of_state_that_is_a_link_is_refused(small, tmp_path):
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+@pytest.mark.wide
 def test_without_a_place_for_the_state_what_is_not_remembered_is_said(small):
     small.write("dodo.py", DODO + ONCE)
     small.build()

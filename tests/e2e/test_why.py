@@ -84,6 +84,7 @@ def test_why_names_the_keys_of_layer_yaml(small):
     assert "    sizes.N: 3 is gone" in why(small).splitlines()
 
 
+@pytest.mark.wide
 def test_why_tells_what_came_from_the_store(small):
     small.build()
     first = small.read("projects/a/a.lair")
@@ -141,6 +142,7 @@ def test_why_and_dry_name_definitions_of_changed_code(small):
     assert "stages/poly/quota.py: what runs when it is imported" in lines
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_why_names_the_file_of_changed_code_where_the_definitions_are_forgotten(small):
     small.build()
@@ -254,6 +256,7 @@ FC = """fc: build
 """
 
 
+@pytest.mark.wide
 def test_a_change_of_the_data_of_a_shipped_layer_reaches_the_simulation_only(paper, tmp_path):
     shutil.copytree(paper.root, tmp_path / "space")
     space = Space(tmp_path / "space", ROOT)

@@ -7,6 +7,7 @@ import pytest
 from tests.e2e.test_make import ALL, SUMMARY
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("word", ["zz*", "a:zz*", "a/zz*"])
 def test_a_pattern_that_names_no_task_is_refused_as_an_unknown_name_is(small, word):
     for _ in range(2):

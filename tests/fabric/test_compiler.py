@@ -218,6 +218,7 @@ def slowly(engine, monkeypatch):
     return engine
 
 
+@pytest.mark.wide
 def test_processes_at_once_compile_the_engine_once(slowly):
     """Each that links has all of it: none takes what another one has not finished."""
     outs = [slowly.parent / name for name in ("out1", "out2", "out3")]
@@ -238,6 +239,7 @@ def test_what_is_compiled_ahead_of_its_use_is_compiled_no_more(slowly):
     assert compiled(slowly) == 0
 
 
+@pytest.mark.wide
 def test_whoever_compiles_ahead_leaves_to_others_what_they_are_at(slowly):
     kept = compiler._folder_of_engine(compiler._engine_command(), slowly)
     with compiler._locked(kept, "a", wait=True) as is_held:

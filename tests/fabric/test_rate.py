@@ -84,6 +84,7 @@ def expected(recipe, figures):
     return -(-count // each) + -(-conflicts(recipe, figures) // each)
 
 
+@pytest.mark.wide_after(8)
 @pytest.mark.parametrize("seed", range(60))
 def test_cycles_are_those_of_the_rules_point_by_point(library, row, seed):
     random = np.random.default_rng(seed)

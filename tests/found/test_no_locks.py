@@ -15,6 +15,7 @@ SAID = (
 )
 
 
+@pytest.mark.wide
 def test_without_locks_a_build_warns_once_and_remembers_as_usual(small, tmp_path):  # noqa: F811
     library = tmp_path / "nolock.so"
     made = ["-shared", "-fPIC", "-o", str(library), str(CASES / "no_locks/nolock.c"), "-ldl"]
@@ -29,6 +30,7 @@ def test_without_locks_a_build_warns_once_and_remembers_as_usual(small, tmp_path
     assert not (small.root / ".lairmake/state.db.lock").exists()
 
 
+@pytest.mark.wide
 def test_state_lies_elsewhere_for_each_workspace_apart(small, tmp_path):  # noqa: F811
     elsewhere = {"LAIRMAKE_STATE": str(tmp_path / "local")}
     other = Space(tmp_path / "other/space", small.modules)

@@ -82,7 +82,7 @@ def said(tmp_path_factory):
     return run.err
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", SAID)
 def test_a_folder_is_refused_with_its_remedy(said, name):
     assert SAID[name] in said

@@ -64,7 +64,7 @@ def traced(seed):
     return graph, outputs, Analysed(text)
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("first", FIRST)
 def test_program_maps_are_what_a_tracer_finds(first):
     for seed in range(first, first + AT_ONCE):
@@ -83,7 +83,7 @@ def test_program_maps_are_what_a_tracer_finds(first):
                 )
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("first", range(0, GRAPHS, 4 * AT_ONCE))
 def test_values_are_those_of_numpy(first):
     for seed in range(first, first + AT_ONCE):

@@ -234,6 +234,7 @@ def test_random_graphs_in_tiles_have_the_values_of_the_whole(tmp_path, first):
         assert np.array_equal(given, expected, equal_nan=True), seed
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(("seed", "tiles"), [
     (1004, "x15: [3, 1]"), (1010, "x14: [3, 2]"), (1020, "x14: [1, 2, 2]"), (1024, "x10: [2, 1]"),
 ])

@@ -44,6 +44,7 @@ def larger(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     return unary | binary | call
 
 
+@pytest.mark.wide
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(expressions())
 def test_text_gives_the_expression_back(expr: Expr) -> None:

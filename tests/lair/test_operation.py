@@ -171,7 +171,7 @@ SUMS = """lair n(): {} a[64], float16 b[64], {} c[64] -> float16 y[64]
 {{ all (i) in (64) y[i] = {} }}"""
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     "expression", ["a[i] * b[i] + c[i]", "a[i] * b[i] - c[i]", "c[i] - a[i] * b[i]"]
 )
@@ -186,6 +186,7 @@ UPDATE = "lair n(): int16 W[64], int16 d[64] -> int16 V[64] {{ all (i) in (64) V
 NEXT = VECTORS + "tensors: {W: {next: V}}\ninvocations: 3\n"
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     "expression", ["W[i] - 3 * d[i]", "d[i] - 3 * W[i]", "W[i] + d[i] * W[i]"]
 )
@@ -193,6 +194,7 @@ def test_an_update_in_place_is_one_instruction(expression):
     assert len(steps(UPDATE.format(expression), NEXT)) == 1
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "expression", ["max(0, min(1, 0.3 * x[i] + 0.1))", "max(x[i], 0.1 * x[i])"]
 )

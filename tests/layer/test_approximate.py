@@ -18,6 +18,7 @@ MAPPING = (
 )
 
 
+@pytest.mark.wide
 def test_example_5_9_each_local_tensor_has_room_for_its_extra_instances():
     built = build(TWO, MAPPING, "simulate")
     local = built.objects("memory.isl")["local"]

@@ -1,5 +1,7 @@
 """A matrix times a vector in blocks, where memory has no room for all products."""
 
+import pytest
+
 from tests.layer.built import build
 
 PRODUCT = """lair mv(): float16 W[96][64], float16 x[64] -> float16 y[96]
@@ -27,6 +29,7 @@ def test_blocks_take_a_part_of_the_memory_and_half_as_long_as_columns():
     assert results["memory"]["bytes_per_pe"] <= 10000
 
 
+@pytest.mark.wide
 def test_blocks_of_a_cyclic_placement_are_right():
     found, _ = product(10000, "PE[0, i mod 2]")
     assert (found["by"], found["sizes"]) == ("nested", [8, 48])

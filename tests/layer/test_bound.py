@@ -13,7 +13,7 @@ def bound(lair, mapping, machine=IDEAL):
     return results["bound"]
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("type_", "cycles"), [("float16", 48 // 4), ("int16", 48 // 4), ("int32", 48), ("float32", 48)]
 )
@@ -85,7 +85,7 @@ def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
     assert bound(lair, mapping) == {"cycles": 8 + 4 + 1 + 4, "by": "latency"}
 
 
-@pytest.mark.wide_after(4)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("statement", "cycles"),
     [
@@ -134,6 +134,7 @@ def test_a_sparse_stream_has_its_non_zeros_and_the_end_of_each_sequence():
     assert bound(COPY.format("+= x[i] * W[i]"), mapping) == {"cycles": 11 + 1 + 1, "by": "ramps"}
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("machine", "cycles"),
     [
@@ -160,6 +161,7 @@ def test_nothing_arrives_nothing_leaves():
     assert bound(lair, mapping) == {"cycles": 1, "by": "operations"}
 
 
+@pytest.mark.wide
 def test_one_datapath_takes_elements_and_computes():
     """48 multiply-adds; 6 elements of x come, each in a cycle that may be one of them, too."""
     mapping = ONE + 'tensors: {x: {arrives: "{ x[j] -> [PE[-1, 0] -> index[j]] }"}}\n'

@@ -81,6 +81,7 @@ WHOLE = """lair n(): int16 x[9][33], int32 m[9] -> int32 a[9][33], int32 b[9]
 """
 
 
+@pytest.mark.wide
 def test_comparisons_of_integers_among_vector_instructions_give_what_loops_give():
     placed = '"{ n_a[i, j] -> PE[0, 0]; n_b[i, j] -> PE[0, 0] }"'
     mapping = f'target: "{{ PE[1, 1] }}"\nplacement: {placed}\nsimd: {{prefer: hull}}\n'

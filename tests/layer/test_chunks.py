@@ -169,7 +169,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_runs_in_chunks_is_right(layer):
     built = build(*LAYERS[layer], "simulate")
@@ -177,6 +177,7 @@ def test_what_runs_in_chunks_is_right(layer):
     assert all(check["right"] for check in built.results()["check"].values())
 
 
+@pytest.mark.wide
 def test_sums_that_wait_for_each_other_hold_up_no_arrival():
     """What arrives first on one column leaves last on one row, and is what the other row needs."""
     tensors = [
@@ -188,6 +189,7 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide_after(4)
 @pytest.mark.parametrize(
     ("layer", "task", "triggers", "follows"),
     [

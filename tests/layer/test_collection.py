@@ -88,7 +88,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("case", LAYERS)
 def test_sums_that_must_turn_are_right(case):
     results = build(*LAYERS[case], "simulate").results()
@@ -115,6 +115,7 @@ def test_sums_flow_to_the_first_column_if_the_port_is_there():
     assert routes["y_along_out"].is_equal(isl.UnionMap("{ [PE[0, -1] -> ramp[]] -> N[] }"))
 
 
+@pytest.mark.wide
 def test_every_element_passes_each_link_of_the_border_once():
     """24 elements of y: 6 a column over 4 links to its adapter, then over 0 to 3 links, 24 out."""
     mapping = LAYERS["the last column's port"][1] + "machine: ideal\n"
@@ -157,6 +158,7 @@ def test_adapters_that_collect_too_much_for_their_memory_say_so():
     )
 
 
+@pytest.mark.wide
 def test_streams_that_never_meet_share_a_colour_where_there_are_too_few():
     lair, mapping = LAYERS["x needed along rows and along columns, and it arrives once"]
     built = build(lair, mapping + "machine: {profile: wse2, colours: 6}\n", "simulate")
@@ -168,6 +170,7 @@ def test_streams_that_never_meet_share_a_colour_where_there_are_too_few():
         assert all(a.is_disjoint(b) for k, a in enumerate(routers) for b in routers[:k])
 
 
+@pytest.mark.wide
 def test_a_stream_along_a_row_passes_every_link_once():
     """16 elements of x enter each of 4 rows and pass 4 PEs; y stays in memory."""
     mapping = (

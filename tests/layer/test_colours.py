@@ -30,6 +30,7 @@ def test_streams_that_turn_have_numbers_that_switch():
     assert colours("unswitched: [0]")[1] == ["y_even", "x", "y_odd"]
 
 
+@pytest.mark.wide
 def test_a_number_may_be_left_out():
     built, found = colours("unswitched: [0, 1, 2]", "simulate")
     assert found == ["y_even", "y_odd", [], "x"]
@@ -68,6 +69,7 @@ def test_routers_have_the_positions_that_they_need():
     assert counts.is_equal(isl.UnionMap("{ PE[0, 0] -> [2]; PE[1, 0] -> [1]; PE[2, 0] -> [3] }"))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("ring: '{ PE[x, y] -> [0]", "ring: '{ PE[x, y] -> [2]",
      "ring is 2 at PE[0, 0]; it is from 0 to 1"),

@@ -93,6 +93,7 @@ tensors:
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_extra_instances_between_strips_have_no_place_and_so_there_is_no_hull():
     mapping = """target: "{ PE[4, 1] }"
 placement: "{ n[i, j] -> PE[i//2 + 2*((i + j) mod 2), 0] }"

@@ -45,6 +45,7 @@ def test_the_text_of_the_rectangle_says_once_which_pe_its_first_one_is(built):
     assert "layer.yaml" not in (plain.cache / "adapted.isl").read_text(encoding="utf-8")
 
 
+@pytest.mark.wide
 def test_programs_say_once_which_pe_their_first_one_is(built):
     for variant in ("simd", "loops"):
         for path in (built.folder / "build" / variant).glob("pe_*.c"):

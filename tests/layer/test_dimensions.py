@@ -63,6 +63,7 @@ def test_rows_are_longer_where_columns_are_read_and_memory_is_spare(memory, row)
     assert slow.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_longer_rows_are_worth_their_memory():
     plain, slow = (built(COLUMNS, f"lanes: 4, memory: {memory}, {LIMITS}", ARRIVES).results()
                    for memory in (49152, 5000))

@@ -45,6 +45,7 @@ def simulated(lair, mapping, shapes, sparse=()):
     return built, inputs
 
 
+@pytest.mark.wide
 def test_a_triangle_reacts_to_what_is_sparse():
     shapes = {"A": ("float16", (10, 10)), "x": ("float16", (2, 10))}
     built, inputs = simulated(TRIANGLE, ON_TILES, shapes, sparse={"x"})

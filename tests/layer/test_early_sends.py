@@ -149,6 +149,7 @@ def test_a_pe_sends_what_it_likes_where_all_of_its_lane_send_the_same():
     assert early_of(sums())["sends"] == 15
 
 
+@pytest.mark.wide
 def test_else_all_sends_find_room_in_its_queue():
     assert early_of(far())["sends"] <= 6
 

@@ -61,7 +61,7 @@ def save(layer: Any, name: str, array: Any) -> None:
     np.save(layer.path / "inputs" / f"{name}.npy", array)
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("case", ARRAYS)
 def test_array(layer: Any, case: str) -> None:
     name, array, expected = ARRAYS[case]
@@ -93,7 +93,7 @@ def test_several_arrays_in_one_file(layer: Any) -> None:
     assert layer.error() == NOT_AN_ARRAY
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("name", ["x.npz", "x.csv", "x.NPY", "more/x.npy"])
 def test_a_file_that_nobody_would_read(layer: Any, name: str) -> None:
     (layer.path / "inputs" / name).parent.mkdir(parents=True)

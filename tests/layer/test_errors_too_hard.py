@@ -18,6 +18,7 @@ hint: simplify the placement, or how tensors arrive and leave
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("function", "error"),
     [

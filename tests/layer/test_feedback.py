@@ -30,6 +30,7 @@ def way(built):
     return graph["departures"]["y_away"]["side"] + graph["arrivals"]["y_feedback"]["side"]
 
 
+@pytest.mark.wide
 def test_sums_over_rows_come_back_along_them():
     leaves = 'tensors: {z: {leaves: "{ z[i] -> [PE[i//2, 2] -> index[i mod 2]] }"}}\n'
     built = build(TWO, layer("3, 2", "j//2, i//4", "i//2, j//4", leaves), "simulate")
@@ -39,6 +40,7 @@ def test_sums_over_rows_come_back_along_them():
     assert not graph["arrivals"]["y_feedback"]["spread"] and "collections" not in graph
 
 
+@pytest.mark.wide
 def test_sums_over_columns_come_back_along_rows_through_a_corner():
     leaves = 'tensors: {z: {leaves: "{ z[i] -> [PE[2 + i//2, -1] -> index[i mod 2]] }"}}\n'
     mapping = layer("4, 4", "2 + i//4, 1 + j//2", "2 + i//2, 1 + j//4", leaves)
@@ -47,6 +49,7 @@ def test_sums_over_columns_come_back_along_rows_through_a_corner():
     assert way(built) == "NW"
 
 
+@pytest.mark.wide
 def test_sums_over_rows_and_columns_come_back_to_one_pe():
     built = build(TWO, layer("3, 3", "j//3, j mod 2", "1, i//2"), "simulate")
     right(built)

@@ -93,6 +93,7 @@ def test_values_agree(name, invocations):
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide_after(8)
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_departure_is_gathered_where_its_elements_are_in_turn(name):
     lair, mapping = LAYERS[name]
@@ -144,7 +145,7 @@ def test_rows_are_sent_as_far_ahead_as_instructions_may_wait():
     ]
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("queue", [2, 3, 8])
 def test_two_gathers_take_turns_with_few_instructions_under_way(queue):
     mapping = (
@@ -190,7 +191,7 @@ def test_memory_is_initialised_where_somebody_reads_what_nobody_assigned(name):
     assert ("init_y" in built.yaml("tasks.yaml")["tasks"]) == wanted
 
 
-@pytest.mark.wide_after(5)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("name", INITIALISED)
 def test_values_agree_in_every_invocation(name):
     lair, mapping, _ = INITIALISED[name]

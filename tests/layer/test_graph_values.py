@@ -61,6 +61,7 @@ tensors:
     right(build(lair, mapping, "simulate"))
 
 
+@pytest.mark.wide
 def test_a_reaction_does_not_read_what_is_not_complete():
     lair = NODES + """
 lair weigh(M, N): float16 f[M], float16 x[N] -> float16 y[M]
@@ -97,6 +98,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 def test_what_is_updated_element_by_element_changes_in_place():
     built = build(COUNTER, GROWS, "simulate")
     right(built)
@@ -108,6 +110,7 @@ def test_what_is_updated_element_by_element_changes_in_place():
     assert tensors["W_new_local"]["address"] == tensors["W_local"]["address"]
 
 
+@pytest.mark.wide
 def test_an_update_in_place_waits_for_those_who_read_what_was_before():
     lair = COUNTER.replace("grow(8)(W, x)", "grow(8)(W)").replace(
         "float16 W[N][N], float16 x[N] -> float16 V", "float16 W[N][N] -> float16 V"
@@ -117,6 +120,7 @@ def test_an_update_in_place_waits_for_those_who_read_what_was_before():
     assert built.yaml("tasks.yaml")["tensors"]["W_new"]["in"] == "W"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("change", [
     ("V[i][j] = W[i][j] + x[j]", "V[j][i] = W[i][j] + x[j]"),
     ("V[i][j] = W[i][j] + x[j]", "V[i][j] += W[i][j] + x[j]"),
@@ -130,6 +134,7 @@ def test_what_is_not_updated_in_place_is_copied_at_the_end(change):
     assert built.yaml("tasks.yaml")["tasks"]["carry_W"]["expression"] == "W_new"
 
 
+@pytest.mark.wide
 def test_a_reader_that_needs_the_new_value_leaves_no_place_for_it():
     lair = COUNTER.replace("{ y = mv(8, 8)(W, x)", "{ y = both(8)(W, W_new, x)") + """
 lair both(N): float16 a[N][N], float16 b[N][N], float16 x[N] -> float16 y[N]
@@ -153,7 +158,7 @@ tensors: {a: {next: c}, b: {next: d}}
     assert [n for n, t in tensors.items() if "in" in t] == ["c"]
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("back", [1, 2, 5])
 def test_a_delayed_arrival_is_what_arrived_before(back):
     mapping = ROWS.replace("mv[i,j] -> PE[0, i//4]; ", "").replace(" x[j]", " c[j]")
@@ -190,6 +195,7 @@ def test_a_node_that_reads_its_own_result_of_before():
     assert built.yaml("tasks.yaml")["tensors"]["h_delay1"]["kept"] == "delayed"
 
 
+@pytest.mark.wide
 def test_a_delayed_internal_tensor_and_its_value_now():
     lair = NODES + """
 lair less(N): float16 a[N], float16 b[N] -> float16 d[N]
@@ -221,6 +227,7 @@ tensors:
 """
 
 
+@pytest.mark.wide
 def test_what_arrives_differs_from_sample_to_sample():
     built = build(CHAIN, SAMPLES, "simulate")
     right(built)
@@ -241,6 +248,7 @@ def test_samples_from_files():
     assert np.array_equal(built.output("z"), x @ w.T + c)
 
 
+@pytest.mark.wide
 def test_an_update_sees_every_sample():
     built = build(COUNTER, GROWS, "allocate", copy=1)
     rng = np.random.default_rng(0)

@@ -40,6 +40,7 @@ def limited():
     return on_own_machine("chosen", "simulate")
 
 
+@pytest.mark.wide
 def test_what_a_limit_costs_is_what_a_machine_with_enough_saves(limited):
     limits, more = limited.results()["limits"], "{profile: wse2, descriptors: 2}"
     assert limits["figures"] == {"descriptors": {"of": 1, "enough": 2}}
@@ -122,6 +123,7 @@ def known_with(threads):
     return FEW.replace("chosen", "A").replace("threads: {value: 1", f"threads: {{value: {threads}")
 
 
+@pytest.mark.wide
 def test_a_task_graph_is_tried_with_as_many_threads_as_are_enough_and_no_more(waiting):
     enough = waiting.yaml("build/limits/graph/machine.yaml")["enough"]["threads"]
     graphs = [
@@ -228,6 +230,7 @@ def queued(depth, grade):
     return on_machine(figures, DOUBLE, SENT, "simulate").results()
 
 
+@pytest.mark.wide
 def test_what_short_queues_cost_is_what_a_run_with_queues_twice_as_deep_saves():
     short, deeper = queued(1, "chosen"), queued(2, "A")
     assert "doubled" not in deeper
@@ -238,6 +241,7 @@ def test_what_short_queues_cost_is_what_a_run_with_queues_twice_as_deep_saves():
     assert said in summarise_layer(short) and "queue_depth" not in summarise_layer(deeper)
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(
     ("figures", "said"),
     [

@@ -57,7 +57,7 @@ def list_steps(decision):
     return decision.get("steps", [decision])
 
 
-@pytest.mark.wide_after(7)
+@pytest.mark.wide_after(6)
 @pytest.mark.parametrize("case", STATEMENTS)
 def test_a_statement_has_the_instructions_that_there_are(case):
     *statement, operations, parts = STATEMENTS[case]
@@ -135,6 +135,7 @@ ROWS = written("f16 W[16][32], f16 x[32] -> f16 y[16]", "i, j", "16, 32", "y[i] 
 FREE = ", stride_limits: [0, 0, 0, 0, 0, 0, 0, 0]"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("figures", "row"), [("", 34), (FREE, 32)])
 def test_products_lie_so_that_sums_are_added_side_by_side(figures, row):
     machine = f"machine: {{profile: wse2{figures}}}\n"

@@ -66,7 +66,7 @@ MAPPING = (
 )
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "names",
     [

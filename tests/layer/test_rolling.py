@@ -102,7 +102,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_rolls_is_right(layer):
     built = build(*LAYERS[layer], "simulate")
@@ -177,6 +177,7 @@ compute_f_conflict := { };
 """
 
 
+@pytest.mark.wide
 def test_no_instruction_goes_beyond_the_chunk_that_is_in_a_slot():
     """A hull that somebody wrote: behind the last chunk is one that is in use."""
     layer = LAYERS["results_that_leave_in_several_invocations"]

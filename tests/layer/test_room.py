@@ -52,6 +52,7 @@ def test_ends_of_sequences_wait_too():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_room_is_only_what_memory_is_left():
     lair = MV.replace("M=8", "M=1").replace("N=6", "N=600")
     mapping = FC.format(half=300).replace("3] }", "2] }", 1).replace("i//4", "i")
@@ -80,6 +81,7 @@ def test_a_tensor_may_have_the_name_of_the_room():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_a_sparse_stream_without_zeros_enters_at_line_rate():
     """1024 elements spread over 32 columns; without room the adapters hold the port back."""
     lair = MV.replace("M=8", "M=1024").replace("N=6", "N=1024")

@@ -65,6 +65,7 @@ def test_a_direction_is_kept():
         assert on_x.project_out(isl.dim_type.in_, 1, 1).is_single_valued()
 
 
+@pytest.mark.wide
 def test_ports_that_may_be_anywhere_need_no_adapters():
     first = candidates("fc", anywhere=True)[0][0]
     assert first["placement"] == "{ ff[i, j] -> PE[j//4, i//7] : 0 <= i <= 31 and 0 <= j <= 15 }"
@@ -104,6 +105,7 @@ def test_what_nothing_uses_beyond_the_last_arrives_with_its_neighbour_so_that_bo
         assert at.range().is_equal(isl.Set(f"{{ index[a, b] : 0 <= a < {rows} and 0 <= b < 6 }}"))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_of_two_that_are_each_other_turned_around_one_is_thought_of(symmetric, monkeypatch):
     if not symmetric:
@@ -120,6 +122,7 @@ def test_of_two_that_are_each_other_turned_around_one_is_thought_of(symmetric, m
     assert any(a.apply_range(turn).is_equal(b) for a, b in pairs) != symmetric
 
 
+@pytest.mark.wide
 def test_where_the_order_is_open_what_is_summed_over_also_arrives_outermost():
     found, _ = candidates("catalogue/layer_norm_mean", anywhere=True)
     first, second = found[:2]

@@ -43,6 +43,7 @@ def test_a_direction_may_be_an_iterator_with_one_value():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_what_is_chosen_is_what_its_slot_tried_to_the_byte(searched):
     taken = [name for name, each in searched.yaml("slots.yaml").items() if each.get("taken")]
     assert len(taken) == 1

@@ -25,6 +25,7 @@ def nest(dimensions, size=2):
             f"y{at} = a{at} * b{at} }}")
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_up_to_four_dimensions_are_one_instruction(dimensions):
     found = decision(nest(dimensions, 4), one_pe(dimensions))

@@ -71,6 +71,7 @@ def test_extent_of_a_size_that_differs_between_pes():
 ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ mv[i, j] -> PE[0, 0] }"\n'
 
 
+@pytest.mark.wide
 def test_keys_of_results():
     results = build(MV, ONE, "simulate").results()
     assert list(results) == [
@@ -191,6 +192,7 @@ def test_every_invocation_starts_anew(sparse):
     assert 2 * once["cycles"]["simd"] < thrice["cycles"]["simd"] <= 3 * once["cycles"]["simd"]
 
 
+@pytest.mark.wide
 def test_outputs_that_stay_are_read_back_from_the_pes():
     mapping = 'target: "{ PE[2, 2] }"\nplacement: "{ mv[i, j] -> PE[i mod 2, i//4] }"\n'
     results = build(MV, mapping + "invocations: 2\n", "simulate").results()
@@ -240,7 +242,7 @@ SIDES = {
 }
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("side", "order", "sparse"),
     [
@@ -274,7 +276,7 @@ OPERATORS = {
 """Type, expression and data; those of int16 wrap before they are compared."""
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("op", OPERATORS)
 def test_parts_of_any_sum_are_combined_on_their_way_out(op):
     type_, expression, kind = OPERATORS[op]

@@ -63,7 +63,7 @@ def test_outer_indices_count_the_sequences_like_an_odometer():
     ]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("order", ["h, i - 1, j", "i, h, 3 - j", "j", "0, 0, 12*h + 4*i + j"])
 def test_sequences_of_any_depth_are_counted_right(order):
     if order == "j":

@@ -158,7 +158,7 @@ def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
     assert {k: passed["multicast"][k] for k in copied["fabric"]} == copied["fabric"]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("skew", ["false", "x"])
 def test_without_skew_each_pe_gets_a_replica_of_its_own_from_the_port(sparse, skew):
@@ -185,7 +185,7 @@ def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize(("arrives", "skew", "sparse"), [
     (MIDDLE, "false", ""), (MIDDLE, "false", ", sparse: true"), (MIDDLE, "y", ""),
     (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),

@@ -53,7 +53,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("way", LAYERS)
 def test_a_way_is_taken_where_it_costs_least(way):
     lair, mapping, task, sizes = LAYERS[way]
@@ -64,6 +64,7 @@ def test_a_way_is_taken_where_it_costs_least(way):
     assert way in LAYERS and way not in found["others"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("way", LAYERS)
 def test_values_are_right_in_every_way(way):
     lair, mapping, task, sizes = LAYERS[way]
@@ -82,7 +83,7 @@ def test_every_way_is_clean_under_the_sanitizers():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("way", "layer"),
     [("nested", "lattice"), ("nested", "basis"), ("enumerate", "relaxed"), ("loops", "nested")],
@@ -104,6 +105,7 @@ def test_memory_of_five_dimensions_is_initialised_by_one_instruction():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_dimensions_merge_only_where_no_other_task_makes_rows_longer():
     lair = """lair n(): float16 a[2][2][2][8][8] -> float16 y[2][2][2][8][8], float16 z[8]
     { all (i, j, k, l, m) in (2, 2, 2, 8, 8) y[i][j][k][l][m] = 2 * a[i][j][k][l][m]
@@ -121,6 +123,7 @@ def test_dimensions_merge_only_where_no_other_task_makes_rows_longer():
     assert all(check["right"] for check in built.results()["check"].values())
 
 
+@pytest.mark.wide
 def test_no_way_writes_what_others_use():
     mapping = placed("[i, j] -> PE[(i < j ? 1 : 0), 0]", 2, leaving(2))
     built = build(MV.format(8, 8), mapping, "simulate")

@@ -157,6 +157,7 @@ RESIDENT = ('target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
             "simd: {prefer: loops}\n")
 
 
+@pytest.mark.wide_after(4)
 @pytest.mark.parametrize(
     ("op", "expression", "scalar"),
     [
@@ -193,7 +194,7 @@ def test_a_statement_reads_as_c_of_its_type(type_, statement):
     assert statement in found
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("op", "type_", "initial"),
     [

@@ -175,6 +175,7 @@ def say(value, source="measured", grade="A"):
     return {"value": value, "source": source, "grade": grade}
 
 
+@pytest.mark.wide_after(13)
 @pytest.mark.parametrize("odd", ODD, ids=str)
 def test_whatever_stands_in_a_profile_is_taken_or_refused_in_words(tmp_path, odd):
     files = [{"memory": odd}, {"memory": say(64, odd)}, {"memory": say(64, grade=odd)}]

@@ -43,6 +43,7 @@ def held_elsewhere(lock, joins=False):
             os.close(each)
 
 
+@pytest.mark.wide
 def test_what_is_waited_for_is_said_with_its_process_once(tmp_path, capsys):
     processes = []
     for _ in range(2):

@@ -104,6 +104,7 @@ def test_a_number_of_forty_digits_is_one_for_isl():
     assert not parse_set(IslText(text=text, source=source, offsets=offsets)).is_empty()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("more", ["+ 1" * 20000, "+ " + "-" * 20000 + "1"])
 def test_an_expression_without_end_is_an_error_of_lair(more):
     text = f"lair f(): float16 x -> float16 y {{ all (i) in (1) y = x {more} }}"

@@ -274,6 +274,7 @@ SUM = """lair add(): float32 x[8], float32 s[8] -> float32 y[8]
 """
 
 
+@pytest.mark.wide
 def test_what_changes_from_one_invocation_to_the_next_crosses_in_each(net):
     net.write("net/a/twice.lair", SUM)
     net.edit("net/a/layer.yaml", "twice[", "add[")
@@ -288,6 +289,7 @@ def test_what_changes_from_one_invocation_to_the_next_crosses_in_each(net):
     assert np.array_equal(last, 4 * y)
 
 
+@pytest.mark.wide
 def test_what_stays_in_memory_crosses_as_it_is_at_the_end(net):
     net.write("net/a/twice.lair", SUM)
     net.edit("net/a/layer.yaml", "twice[", "add[")

@@ -161,6 +161,7 @@ def test_each_part_gives_what_it_gives_alone(net):
         "bridge_0_1", "bridge_1_0"]
 
 
+@pytest.mark.wide
 def test_parts_lie_where_the_floorplan_says(net):
     """Wires lead to bridges, and over free PEs to the edge; a program counts PEs from its own."""
     found = net.run(CHAIN + BY_HAND)
@@ -181,6 +182,7 @@ def test_values_that_differ_from_those_of_the_parts_are_told(net):
     assert len(wrong) == 1 and found["check"][wrong.pop()]["max_abs_error"] == 2
 
 
+@pytest.mark.wide
 def test_a_fabric_that_stops_is_drawn(net):
     """A bridge passes nothing on: what it hears stays there."""
     net.run(CHAIN)

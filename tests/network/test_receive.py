@@ -98,6 +98,7 @@ x_1 := { y[i] -> x[1, i] : 0 <= i <= 2 };
     assert results["one_after_another"]["simd"] == sum(cycles)
 
 
+@pytest.mark.wide
 def test_what_is_wrong_is_told_at_its_place(net):
     text = NETWORK.replace("x[i + 1]", "x[i]").replace("x[1, i]", "x[0, i]")
     (net / "network.yaml").write_text(text, encoding="utf-8")

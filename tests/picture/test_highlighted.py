@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lairmake.stages.picture.page import find_functions, highlight
 from tests.layer.built import MV, build
 
@@ -18,6 +20,7 @@ def joined(lines):
     return "".join("".join(text for _, text in line) + "\n" for line in lines)
 
 
+@pytest.mark.wide
 def test_no_letter_of_a_program_is_lost():
     for path in sorted(ENGINE.glob("*.c")):
         text = path.read_text(encoding="utf-8")

@@ -81,6 +81,7 @@ def test_the_path_leads_from_the_last_output_to_the_first_arrival(inputs, record
     assert sum(each.end - each.begin for each in path) == sum(recorded.sums.values())
 
 
+@pytest.mark.wide
 def test_of_a_long_path_the_last_parts_are_listed_and_all_of_it_is_drawn(
     run, layout, recorded, monkeypatch
 ):

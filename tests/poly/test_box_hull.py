@@ -68,6 +68,7 @@ def test_a_rounded_offset_is_no_minimum() -> None:
     assert offset_set(hull).is_equal(isl.Set("[n] -> { A[(n + 1) // 2] }"))
 
 
+@pytest.mark.wide
 @given(sets())
 def test_a_hull_with_a_rounded_offset_contains_the_set(elements: isl.Set) -> None:
     affine, rounded = box_hull(elements), box_hull(elements, rounded=True)
@@ -97,6 +98,7 @@ def test_an_empty_set_has_a_hull_without_elements() -> None:
     assert as_set(hull, isl.Set("{ : }")).is_empty()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("quasi_affine", [False, True])
 @given(elements=sets())
 def test_hull_contains_the_set(quasi_affine: bool, elements: isl.Set) -> None:
@@ -107,6 +109,7 @@ def test_hull_contains_the_set(quasi_affine: bool, elements: isl.Set) -> None:
     assert size_set(hull).is_singleton()
 
 
+@pytest.mark.wide
 @given(sets())
 def test_quasi_affine_offset_is_never_worse(elements: isl.Set) -> None:
     affine, exact = box_hull(elements), box_hull(elements, quasi_affine=True)

@@ -45,6 +45,7 @@ def test_compression_is_a_bijection(text: str) -> None:
     assert _is_bijection(isl.Set(text))
 
 
+@pytest.mark.wide
 @given(sets())
 def test_compression_of_any_set_is_a_bijection(elements: isl.Set) -> None:
     assert _is_bijection(elements)

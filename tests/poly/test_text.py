@@ -112,6 +112,7 @@ def test_the_order_of_construction_leaves_no_trace(left: isl.Set, right: isl.Set
         assert _write(left.union(right)) == _write(right.union(left))
 
 
+@pytest.mark.wide
 @given(sets(most_disjuncts=1))
 def test_a_set_put_together_from_parts_has_the_text_of_the_whole(whole: isl.Set) -> None:
     low = isl.Set("{ A[i0] : i0 <= 2 }")
@@ -120,6 +121,7 @@ def test_a_set_put_together_from_parts_has_the_text_of_the_whole(whole: isl.Set)
     assert _write(parts) == _write(whole)
 
 
+@pytest.mark.wide
 @given(sets(most_disjuncts=3))
 def test_any_set_is_read_back_and_written_the_same(elements: isl.Set) -> None:
     text = _write(elements)

@@ -58,7 +58,7 @@ def same(found, wanted):
     return (nan | (found.view(raw) == wanted.view(raw))).all()
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize("profile", ["ideal", "wse2"])
 def test_every_operation_gives_the_bits_of_the_interpreter(type_, profile):
@@ -86,7 +86,7 @@ def test_both_vectors_and_loops_are_among_them():
     assert find_instruction(procedure, load_profile("wse2")) is None
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("rank", [1, 2, 3, 4])
 @pytest.mark.parametrize("op", ["add", "lt"])
 def test_ranks_strides_and_scalars(rank, op):

@@ -55,7 +55,7 @@ def test_neighbours_are_taken_from_in_any_order(field, profile):
     assert [n for n, each in wanted.items() if not np.array_equal(outputs[n], each)] == []
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(("field", "type_"), [
     ((4, 1), "float32"), ((7, 5), "float16"), ((6, 4), "int16"), ((4, 2), "int32"),
 ])
@@ -93,7 +93,7 @@ def test_a_value_that_waits_is_not_the_next_one():
     assert [outputs[f"s{k}"][0, 0, 0] for k in range(5)] == [each.sum() for each in arrays]
 
 
-@pytest.mark.wide_after(5)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("type_", ["float16", "float32", "int16"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_sums_and_extremes_over_an_axis_in_memory(type_, axis):
@@ -132,7 +132,7 @@ def count_cycles(calls, size, side, rank):
     return run.cycles
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize(("side", "rank", "least", "most"), [
     ("center", 0, 50, 60), ("west", 0, 65, 75), ("west", 2, 80, 90),
 ])
@@ -145,6 +145,7 @@ def test_what_a_call_takes_beside_its_elements_on_wse2(side, rank, least, most):
     assert least <= each[16] - 16 * slope <= most
 
 
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("profile", ["wse2", "wse3", "ideal"])
 def test_a_hundred_procedures_need_no_more_than_a_machine_has(profile):
     machine = Machine((4, 2), profile)

@@ -203,7 +203,7 @@ ENDS = {
 }
 
 
-@pytest.mark.wide_after(8)
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("source", ENDS, ids=range(len(ENDS)))
 def test_whatever_ends_a_program_is_an_error_of_its_user(folder, source):
     assert folder.error(source) == ENDS[source]

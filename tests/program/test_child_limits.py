@@ -34,6 +34,7 @@ def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line, limits,
         f"heat.py:2:1: error: {said}\n  {line}\n  {'^' * len(line)}\n{hint}")
 
 
+@pytest.mark.wide
 def test_what_a_program_printed_follows_the_remedy(folder):
     said = folder.error("import time\nprint('step 1', flush=True)\ntime.sleep(9)\n",
                         ChildLimits(seconds=0.5, clock=0.7))

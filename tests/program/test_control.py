@@ -24,7 +24,7 @@ def check_logs(run, sections):
         assert not log[..., len(wanted) :].any()
 
 
-@pytest.mark.wide_after(5)
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("machine", ["wse2", "wse3", "ideal", "paper"])
 @pytest.mark.parametrize("responses", FIELDS)
 def test_all_are_told_all_calls_in_order(responses, machine):

@@ -24,6 +24,7 @@ with Run_On_Host():
 """
 
 
+@pytest.mark.wide
 def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
     folder = Folder(tmp_path)
     folder.write("heat.py", SOURCE)

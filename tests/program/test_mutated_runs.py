@@ -52,7 +52,7 @@ def compiled_once(monkeypatch):
     monkeypatch.setattr(running, "build_library", lambda programs, *_, **__: build_once(*programs))
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("seeds", [
     range(ORDINARY), pytest.param(range(ORDINARY, LONG), marks=pytest.mark.long)])
@@ -75,6 +75,7 @@ def test_a_damaged_text_gives_an_error_or_the_right_outputs(name, seeds, sound):
     assert refused > len(seeds) // 5
 
 
+@pytest.mark.wide_after(20)
 @pytest.mark.parametrize("text", ["", "\n", "{}", "[]", "# nothing\n", "\0", "name: &a [*a]"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_of_nothing_is_refused(name, text, sound):

@@ -60,6 +60,7 @@ def test_routers_have_the_positions_of_an_enumeration(width, height, responses):
     assert np.array_equal(colours.switches[heard], switches[heard]) and not (painted & ~heard).any()
 
 
+@pytest.mark.wide_after(4)
 @sizes(SAMPLE, SIZES)
 def test_roles_and_geo_vars_are_those_of_an_enumeration(width, height, responses):
     painting, expected = paint(width, height, responses), Enumerated(width, height, responses)

@@ -13,6 +13,7 @@ from tests.property.mutator import damage_string
 TEXTS = ("graph.yaml", "objects.yaml", "accesses.isl", "addresses.yaml")
 
 
+@pytest.mark.wide
 def test_mutated_texts():
     sound = listing_files()
     sound |= remember.run(Given(sound))

@@ -85,6 +85,7 @@ a[...] = np.where(a > b, b, np.where(b > a, a, b))
     assert results["cycles"] > 14 * 400 * 1000
 
 
+@pytest.mark.wide
 def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
     files = edit(built, EXECUTIVE, "send_int16(pe, CTRL_COORD, 0);", "")
     error = raise_error(files)
@@ -145,13 +146,14 @@ TOLD = {
 }
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", TOLD)
 def test_a_number_that_comes_as_a_wavelet_may_be_anything(name, built):
     *edited, said = TOLD[name]
     assert find_error(edit(built, *edited)) == f"error: the fabric stopped: {said}\n{OURS}"
 
 
+@pytest.mark.wide
 def test_a_loop_does_not_leave_the_memory_of_its_pe():
     files = run_on_fabric(SOURCE.partition("while")[0] + "a[...] = np.abs(a)\n")
     begins = "float *const d = at_word(my->data, my->argument[0]"

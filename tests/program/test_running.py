@@ -71,6 +71,7 @@ def test_what_a_program_reads_is_an_input_of_the_stages_that_run_it(folder):
     assert ran(folder, "translate", "capture") == ["translate"]
 
 
+@pytest.mark.wide
 def test_comments_and_blank_lines_stop_at_program_il(folder):
     ran(folder)
     folder.write("heat.py", HEAT.replace("a[...]", "# doubled\n\na[...]"))
@@ -104,6 +105,7 @@ def test_what_code_does_wrong_has_its_place_in_the_source(folder, what):
     assert f"\n          {what}]\n          {'^' * len(what)}\n" in said
 
 
+@pytest.mark.wide
 def test_what_only_python_runs_may_write(folder):
     ignored = "with MACH_Compiler_Ignore():\n    open('log.txt', 'w').write(str(a.sum()))\n"
     source = HEAT.replace("parameter\n", "parameter, MACH_Compiler_Ignore\n") + ignored

@@ -84,7 +84,7 @@ smaller arrays or a larger field"""),
 }
 
 
-@pytest.mark.wide_after(6)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_has_no_room_is_refused(name):
     source, settings, expected = PROGRAMS[name]

@@ -26,6 +26,7 @@ def source(count):
     return HEAD + 'h = GlobalScalar("h", 0.0)\n' + "".join(PIECE.format(n) for n in range(count))
 
 
+@pytest.mark.wide
 def test_what_is_done_grows_with_the_text():
     few, many = (count_calls(translate, source(count)) for count in (10, 10 * TOGETHER))
     assert few < many < 1.1 * TOGETHER * few

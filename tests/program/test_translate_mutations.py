@@ -38,6 +38,7 @@ def translate_or_refuse(seed):
     return translation.text
 
 
+@pytest.mark.wide
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_100_damaged_sources_are_translated_or_refused():
     begun = time.process_time()

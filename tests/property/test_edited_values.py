@@ -80,6 +80,7 @@ def walk(name, seeds, place, is_long):
     return total
 
 
+@pytest.mark.wide
 def test_what_is_not_run_again_is_as_a_run_gives_it(tmp_path):
     ran, known = walk("dot", range(3), tmp_path, is_long=False)
     assert ran > 12 and known > 3

@@ -15,6 +15,7 @@ SKEWED = """lair n(): float16 x[4][4] -> float16 y[4][4]
 """
 
 
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(
     ("lair", "placement", "ratio"),
     [

@@ -6,6 +6,7 @@ import random
 import subprocess
 
 import islpy as isl
+import pytest
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.pe.speller import spell
@@ -90,6 +91,7 @@ def compiled(schedules, folder):
     return ctypes.CDLL(str(library))
 
 
+@pytest.mark.wide
 def test_loops_of_random_schedules_run_every_instance_in_order(tmp_path):
     rng = random.Random(0)
     schedules = [RandomSchedule(rng) for _ in range(SCHEDULES)]

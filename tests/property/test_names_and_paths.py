@@ -70,6 +70,7 @@ def test_no_stage_believes_a_name_in_a_text_that_somebody_edited(name):
         list(list_placed_tiles({"a": {"counts": [1], "inputs": {name: {}}}}))
 
 
+@pytest.mark.wide
 @given(UGLY)
 @example("../../y")
 def test_ends_of_crossings_are_names(word):

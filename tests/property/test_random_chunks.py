@@ -104,7 +104,7 @@ class Line:
         return f'  y: {{leaves: "{{ y[i] -> [{place} -> index[{order}]] }}"}}\n'
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):

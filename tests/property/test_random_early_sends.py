@@ -103,7 +103,7 @@ def force(rng, monkeypatch):
     monkeypatch.setattr(steps, "choose_best", choose)
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_leaves_early_is_right(seed, workspace, monkeypatch):

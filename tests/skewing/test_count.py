@@ -29,6 +29,7 @@ def cube():
     return counts(CUBE.lair, mapping)[1]
 
 
+@pytest.mark.wide
 def test_section_4_shares_of_remote_neighbour_and_local_accesses(cube):
     assert cube["before"]["percent"] == [12.533, 0.0, 87.467]
     assert cube["after"]["percent"] == [0.814, 11.719, 87.467]

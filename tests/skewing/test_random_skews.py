@@ -67,7 +67,7 @@ def some(request):
     return [Skewed(seed) for seed in range(request.param, request.param + SHARE)]
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 def test_each_pe_keeps_its_order(some):
     for case in some:
         by_pe = {}
@@ -90,6 +90,7 @@ def flows(case):
     ]
 
 
+@pytest.mark.wide_after(1)
 def test_eq_3_dependences_are_not_reversed(some):
     for case in some:
         for (s, i), (r, k) in flows(case):

@@ -163,6 +163,7 @@ def test_examples_1_and_2_as_layers(schedule, loops, lower):
     assert said["lower triangular"] is lower
 
 
+@pytest.mark.wide
 def test_tiles_lag_where_their_data_fit_into_the_memory_of_a_pe():
     tile = 2 * (8 * 4 + 4 * 8 + 8 * 8)
     for memory, lagging in ((tile, 0), (tile - 1, 1)):
@@ -184,6 +185,7 @@ def test_why_something_stays_a_broadcast():
     }
 
 
+@pytest.mark.wide
 def test_a_skewed_schedule_is_one_for_layer_yaml():
     written = statements(texts(MV, MAPPING, "skew")["skewed.isl"])
     schedule = next(s.expression for s in written if s.name == "schedule")
@@ -212,7 +214,7 @@ def test_layer_yaml_tells_along_which_dimensions_pes_pass_elements_on(wanted, la
     assert skewing(MV, f"{MAPPING}skew: {wanted}\n")["mv"]["lag"] == lag
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("schedule", "edges"),
     [

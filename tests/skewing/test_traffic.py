@@ -96,7 +96,7 @@ def drawn():
     )
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("near", FLAT, ids=NAMES)
 def test_of_random_layers_too(near):
     for _ in range(8):

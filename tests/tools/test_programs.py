@@ -23,6 +23,7 @@ def test_operations_keep_their_marks(found):
     assert [each.results.set_up.neighbour <= 90 for each in neighbours] == [True, True]
 
 
+@pytest.mark.wide
 def test_workers_hardly_wait_for_the_control(found):
     """At most 2 % of their cycles, and a section takes what its operation does."""
     results = found[0].results

@@ -55,6 +55,7 @@ def test_diff_against_head_without_a_change(repository):
     )
 
 
+@pytest.mark.wide
 def test_diff_tells_what_follows_apart_from_head(repository):
     repository.replace("projects/fc/layer.yaml", *WIDER)
     repository.build()

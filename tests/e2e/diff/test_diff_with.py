@@ -38,6 +38,7 @@ def test_diff_against_a_revision_builds_what_is_not_committed(repository):
     )
 
 
+@pytest.mark.wide
 def test_diff_takes_what_is_committed_as_it_is(repository):
     text = repository.read("cache/fc/schedule.isl")
     repository.write(".gitignore", ".lairmake/\n__pycache__/\n/projects/**/build/\n")

@@ -144,6 +144,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.wide_after(73)
 @pytest.mark.parametrize(("text", "inputs", "known"), ROWS, ids=[row[0] for row in ROWS])
 def test_values_are_those_of_the_reference(text, inputs, known):
     draw = np.random.default_rng(5)

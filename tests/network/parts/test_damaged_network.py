@@ -58,6 +58,7 @@ def check(folder, count, seed):
     assert 0 < taken < count
 
 
+@pytest.mark.wide
 def test_a_damaged_network_yaml_is_taken_or_refused(written):
     check(written, 40, 6)
 

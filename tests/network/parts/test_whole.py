@@ -128,6 +128,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_a_floorplan_may_not_say(net, case):
     stage, said, where, message, hint = REFUSED[case]

@@ -173,7 +173,9 @@ def _no_value(value: str, option: Any) -> str:
 # doit refuses a task that is called like a command. A dodo file that has a task `show` must go on
 # as if Lairmake were not installed; for our dodo files the task creators refuse such layers.
 
-OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
+OF_LAIRMAKE = (
+    "bench", "fidelity", "gallery", "lint", "test", "test:long", "test:wide", "types",
+)
 """Tasks, besides layers, that the dodo.py of Lairmake itself has."""
 
 
