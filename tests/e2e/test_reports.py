@@ -35,6 +35,15 @@ def test_a_report_names_no_folder_and_is_the_same_again(paper):
     assert paper.read("projects/fc/build/report.html") == text
 
 
+@pytest.mark.parametrize("name", ["krnl0", "listing1"])
+def test_a_kernel_and_a_program_have_a_report(space, name):
+    space.copy(ROOT / "projects" / name, name)
+    run = space.run("report", cwd=name)
+    assert (run.code, run.out.splitlines()[-1]) == (0, "build/report.html"), run.err
+    page = space.read(f"{name}/build/report.html")
+    assert name in page and "</html>" in page
+
+
 def test_what_is_no_layer_is_not_drawn(paper):
     run = paper.run("report", "fd")
     assert (run.code, run.out) == (3, "")

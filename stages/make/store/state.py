@@ -407,8 +407,9 @@ Mark = tuple[int, int, int, int]
 KIND, DERIVED = "memo", "derived"
 LARGE = 1_000_000
 SECOND = 1_000_000_000
-FINE, COARSE = SECOND // 20, 2 * SECOND
-"""Nanoseconds after a change in which another change may have the same time."""
+FINE, COARSE = SECOND // 50, 2 * SECOND
+"""Nanoseconds after a change in which another change may have the same time: two ticks of the
+slowest clock of Linux, 100 a second; and what file systems have that count seconds, or two."""
 
 
 def mark_of(state: os.stat_result) -> Mark:
