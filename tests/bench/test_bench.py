@@ -40,6 +40,7 @@ def test_nine_points_leave_lanes_empty_in_the_last_of_three_cycles(sparse):
     assert split(found)["rounding"] == calls
 
 
+@pytest.mark.wide
 def test_all_multiply_adds_are_counted(sparse):
     _, ran = sparse
     assert ran["multiply-adds"] == 2 * ran["usage"]["points"]

@@ -61,6 +61,7 @@ def test_a_tool_that_is_not_here_is_said_and_left_out(tmp_path, monkeypatch, cap
     )
 
 
+@pytest.mark.wide
 def test_doit_alone_has_no_commands_of_ours(tools):
     tool = tools["doit alone"]
     done = cost([*tool.command, "help"], tool.workspace, environment(tool.modules))

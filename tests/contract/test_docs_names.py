@@ -132,7 +132,7 @@ def wrong(text):
     return [each for said in spans(text) for kind in kinds for each in kind(said)]
 
 
-@pytest.mark.wide_after(32)
+@pytest.mark.wide_after(25)
 @PAGES
 def test_every_name_of_the_code_is_there(path):
     assert wrong(path.read_text(encoding="utf-8")) == []

@@ -166,6 +166,7 @@ def test_a_circle_is_found():
     assert find_circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("place", [str, folder_of, wing_of], ids=["modules", "folders", "wings"])
 def test_no_circle_of_imports(place):
     """Imports within functions, and for types, count."""

@@ -49,7 +49,7 @@ def defined(function):
     return ".".join(parts[: at + 1]), set(parts[at + 1 :]) <= inner
 
 
-@pytest.mark.wide_after(14)
+@pytest.mark.wide_after(2)
 @rows
 def test_the_function_is_one_that_stages_call(where, function, file, test):
     name, is_there = defined(function)

@@ -81,6 +81,7 @@ def test_the_cache_of_listing1_is_what_a_build_writes(listing):
     assert kept == built, "rm -rf cache/listing1; ./do listing1"
 
 
+@pytest.mark.wide
 def test_what_the_virtual_machine_is_told_is_that_of_listing1(listing):
     texts = [each.decode() if isinstance(each, bytes) else each
              for name, each in listing.items() if not name.endswith((".npy", ".npz"))]
@@ -135,6 +136,7 @@ def test_where_the_cycles_of_attention_go_is_what_its_busiest_pe_did(attention):
         assert said in said_of_attention()
 
 
+@pytest.mark.wide
 def test_when_attention_runs_no_task_its_streams_move_elements(attention):
     with np.load(io.BytesIO(attention["build/usage.npz"])) as usage:
         moving, received, sent = (usage[name] for name in ("moving", "received", "sent"))

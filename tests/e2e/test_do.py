@@ -235,6 +235,7 @@ def test_an_install_that_was_killed_is_begun_anew(clone, part):
     assert clone.installs("test") == []
 
 
+@pytest.mark.wide
 def test_of_two_at_once_one_installs_and_the_other_waits(clone):
     first = clone.start("fc", LASTS="0.2")
     while not clone.log.is_file():

@@ -122,6 +122,7 @@ def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
     assert EDIT[0] in fc.read("cache/fc/simd.yaml")
 
 
+@pytest.mark.wide
 def test_an_edit_that_does_not_fit_its_space_is_an_error(fc):
     edit(fc, "cache/fc/hulls.isl", "on_x_size := { [8] }", "on_x_size := { [8, 1] }")
     before = contents(fc)

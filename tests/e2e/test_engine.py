@@ -33,6 +33,7 @@ def edit(small, stage, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_the_engine_is_begun_while_the_first_stage_runs(small, noting):
     """That stage waits for it here. What fails there is said by who runs on it: here by nobody."""

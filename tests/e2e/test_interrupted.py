@@ -264,6 +264,7 @@ def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arg
     assert small.build() == ["a:render", "a:simulate"]
 
 
+@pytest.mark.wide
 def test_a_build_ends_where_one_of_its_processes_is_killed(small, notes):
     """As where memory is short; what the others did is kept, and the next build goes on."""
     small.layer("projects/b")

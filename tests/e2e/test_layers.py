@@ -31,6 +31,7 @@ def test_the_layers_build(paper):
     ]
 
 
+@pytest.mark.wide
 @layers
 def test_values_are_right_bit_for_bit(paper, layer):
     checks = results(paper, layer)["check"]
@@ -103,6 +104,7 @@ def test_a_layer_folder_stands_anywhere(paper):
     assert contents(paper, "alone", "cache") == contents(paper, "cache", "fc")
 
 
+@pytest.mark.wide
 def test_given_inputs_replace_generated_ones(paper):
     paper.copy(paper.root / "projects/fc", "projects/given")
     rng = np.random.default_rng(0)

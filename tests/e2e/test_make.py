@@ -34,6 +34,7 @@ def test_first_build_runs_every_stage_and_prints_the_summary(small):
     ]
 
 
+@pytest.mark.wide
 def test_second_build_runs_nothing_and_says_so(small):
     small.build()
     run = small.run()

@@ -102,6 +102,7 @@ def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
     assert (run.code, run.err) == (1, "error: a:place: /x/y: No space left on device\n")
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
     path = small.modules / "stages/place.py"

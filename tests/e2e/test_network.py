@@ -82,6 +82,7 @@ def test_a_network_builds_and_ends_with_one_table(network):
     assert tasks(network.first.ran) == parts | {("mlp", stage) for stage in NETWORK}
 
 
+@pytest.mark.wide
 def test_a_part_is_simulated_after_what_it_takes(network):
     order = [name for name in network.first.ran if name.endswith((":simulate", ":connect"))]
     simulated = ["mlp/first:simulate", "mlp/relu:simulate", "mlp/last:simulate"]

@@ -46,6 +46,7 @@ def test_no_command_prints_its_insides_for_an_option_that_it_has_not(small):
     assert (run.code, run.err) == (0, expected)
 
 
+@pytest.mark.wide
 def test_what_is_wrong_with_an_option_is_one_line_and_says_what_may_be_meant(small):
     small.write("dodo.py", DODO + OF_USER)
     run = small.python("-c", IN_ONE_PROCESS.format(cases=list(SAID)))

@@ -17,6 +17,7 @@ def after(small, path):
     small.write("dodo.py", DODO + AFTER.format(path=path))
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("spelled", ["./{}", "{root}/{}", "projects/../{}", "linked/{}"])
 def test_a_path_may_have_any_spelling(small, spelled):
     (small.root / "linked").symlink_to(small.root)
@@ -197,6 +198,7 @@ sys.exit("".join(map(str, codes)))
 """
 
 
+@pytest.mark.wide
 def test_doit_may_run_several_times_in_a_process(small):
     small.write("dodo.py", DODO)
     small.write("twice.py", RUN_TWICE)

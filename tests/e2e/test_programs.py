@@ -114,6 +114,7 @@ def test_parameters_and_the_machine_are_those_of_program_yaml(sun):
         assert "sun:remember" in sun.build("sun")
 
 
+@pytest.mark.wide
 def test_a_parameter_among_tasks_is_none_of_a_program(first):
     said = "steps=5: for dodo files; program.yaml has the parameters of a program\n"
     assert first.run("sun", "steps=5").err.endswith(said)

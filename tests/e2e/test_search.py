@@ -46,6 +46,7 @@ def test_what_comes_after_the_search_is_known_from_the_slot(searched):
     assert {f"a:{stage}" for stage in TRIED} <= set(searched.first.hits)
 
 
+@pytest.mark.wide
 def test_nothing_runs_again_and_lost_texts_are_restored(searched):
     assert searched.plain().out == "1 layer unchanged\n"
     (searched.root / "cache/a/slot1/tasks.yaml").unlink()

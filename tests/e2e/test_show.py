@@ -115,6 +115,7 @@ def test_show_gives_json(paper):
     }]
 
 
+@pytest.mark.wide_after(7)
 @pytest.mark.parametrize(("words", "code", "text"), [
     (("fc", "nonsense"), 3,
      "ERROR: show: nonsense is no stage and no object of fc\n"

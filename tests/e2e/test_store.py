@@ -29,6 +29,7 @@ def contents(space):
     return {name: space.read(name) for name in space.files()}
 
 
+@pytest.mark.wide
 def test_a_revert_runs_nothing(small):
     first = small.read("projects/a/a.lair")
     small.build()
@@ -229,6 +230,7 @@ EDIT = """
 """
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("own_modules")
 def test_an_input_that_changes_whenever_its_stage_runs_is_an_error(small):
     stage = small.modules / "stages/parse.py"

@@ -79,6 +79,7 @@ def test_a_sweep_that_was_built_runs_nothing_that_is_right_again(swept):
     assert not re.search("stages? ran", stored.err)
 
 
+@pytest.mark.wide
 def test_json_and_csv_have_what_the_results_say(swept):
     found = json.loads(printed_alone(swept.run("sweep", *WORDS, "--json")))
     assert (found["name"], found["keys"]) == ("fc", ["sizes.M", "placement"])

@@ -98,6 +98,7 @@ def test_a_border_is_apart_from_the_inside_and_all_is_right(space):
     assert "ifm[0][d4][2*d2 + d5][2*d3 + d6] * wgt0[d1][d4][d5][d6]" in inside
 
 
+@pytest.mark.wide
 def test_inputs_of_a_kernel_are_cut_for_its_parts(space):
     space.write("dodo.py", DODO)
     space.write("projects/mm/matmul.mlir", MATMUL)

@@ -127,6 +127,7 @@ def test_slices_of_a_track_end_before_the_next_one_begins(space):
     assert {p.track_event.type for p in packets} == {BEGIN, END, INSTANT, COUNTER}
 
 
+@pytest.mark.wide
 def test_arrows_go_from_the_adapter_to_tasks(space):
     assert space.run("trace", "fc").code == 0
     tracks, names, packets = read(space)
@@ -143,7 +144,7 @@ def test_arrows_go_from_the_adapter_to_tasks(space):
         assert names[packet.track_event.name_iid] in ("on_x", "end_x")
 
 
-@pytest.mark.wide_after(6)
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_refused_leaves_no_trace(space, what):
     words, code, error = REFUSED[what]

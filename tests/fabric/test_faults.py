@@ -84,6 +84,7 @@ sanitized = pytest.mark.skipif(
 EACH = [pytest.param(fault, marks=sanitized) if fault in SIGNALLED else fault for fault in SAID]
 
 
+@pytest.mark.wide_after(9)
 @pytest.mark.parametrize("fault", EACH)
 def test_what_no_pe_can_is_an_error_with_its_pe_and_task(library, row, ideal, fault):
     assert failure(library, row, ideal, fault) == SAID[fault]

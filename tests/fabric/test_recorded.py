@@ -51,7 +51,7 @@ def both(request, library, recorded):
     ]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 def test_a_recorded_run_is_the_same(both):
     one, two = both
     counts = ("cycles", "until", "hops", "stalls", "tasks", "injected", "delivered")

@@ -107,7 +107,7 @@ def is_defined(operation, types):
     return whole if operation in BITWISE else operation != "DIV" or computes_in_float("DIV", types)
 
 
-@pytest.mark.wide_after(5)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize(("operation", "on_fabric"), OF_TWO)
 def test_any_operation_of_what_arrives_and_memory(library, row, ideal, operation, on_fabric):
     random = np.random.default_rng(OPERATIONS.index(operation))

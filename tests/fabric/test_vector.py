@@ -118,7 +118,7 @@ def run_recipes(library, row, recipes, memories, profile):
     return run_fabric(library, layout(row, len(recipes)), profile, arrays, shapes=shapes)
 
 
-@pytest.mark.wide_after(10)
+@pytest.mark.wide_after(6)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_operation_on_all_types(library, row, ideal, operation):
     random = np.random.default_rng(OPERATIONS.index(operation))

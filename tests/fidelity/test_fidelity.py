@@ -29,7 +29,7 @@ def expected(program, elements, pes):
 EXPECTED = {point: expected(*point) for point in points_of(ROWS_READ.models)}
 
 
-@pytest.mark.wide_after(19)
+@pytest.mark.wide_after(15)
 @pytest.mark.parametrize(("elements", "pes"), [(1, 2), (8, 8), (3, 16), (128, 32), (32, 128)])
 @pytest.mark.parametrize("program", ["broadcast", "broadcast_2d", "star", "chain"])
 def test_programs_take_the_cycles_of_the_model(library, program, elements, pes):

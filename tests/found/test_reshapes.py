@@ -135,6 +135,7 @@ def check(path, shape, move):
             assert np.array_equal(found, moved.reshape(to)), text
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("case", "arrays"), [
     ("A_concat_collapse", {"a0": (8, 2), "a1": (8, 1)}), ("A_pad_collapse", {"a": (4, 4)}),
 ])

@@ -28,11 +28,13 @@ def reads(small, own_modules):  # noqa: F811
     return reads
 
 
+@pytest.mark.wide
 def test_a_stage_that_reads_what_nothing_declares_fails_a_build(small, reads):  # noqa: F811
     failed = small.plain("a")
     assert (failed.code, failed.out, failed.err) == (2, "a: parse failed\n", SAID)
 
 
+@pytest.mark.wide
 def test_a_sweep_says_so_too(small, reads):  # noqa: F811
     failed = small.plain("sweep", "a", "--set", "machine=ideal,wse2")
     assert failed.code == 2 and SAID in failed.err

@@ -54,6 +54,7 @@ def layer(request, tmp_path):
     return Layer(request.param, tmp_path)
 
 
+@pytest.mark.wide_after(7)
 def test_element_maps_are_those_of_the_accesses(layer):
     """An element of a result needs what the instances that write it read."""
     lair = layer.objects("lair.isl")

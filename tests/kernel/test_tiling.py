@@ -148,6 +148,7 @@ func.func @softmax(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("sizes", "count"), [("[3, 4]", 1), ("[2, 4, 4]", 4)])
 def test_what_moves_against_other_columns_is_computed_apart(tmp_path, sizes, count):
     folder = opened(tmp_path / "k", SOFTMAX, f"tiles: {{y: {sizes}}}")
@@ -234,7 +235,7 @@ def test_random_graphs_in_tiles_have_the_values_of_the_whole(tmp_path, first):
         assert np.array_equal(given, expected, equal_nan=True), seed
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(("seed", "tiles"), [
     (1004, "x15: [3, 1]"), (1010, "x14: [3, 2]"), (1020, "x14: [1, 2, 2]"), (1024, "x10: [2, 1]"),
 ])

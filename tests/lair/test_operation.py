@@ -213,7 +213,7 @@ STREAM = (
 )
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("prefer", ["hull", "enumerate", "configure"])
 @pytest.mark.parametrize("type_", ["float16", "int16"])
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ BOTH_SIDES = (
 )
 
 
+@pytest.mark.wide
 def test_two_tasks_that_write_one_tensor_get_room_for_both():
     lair = ("lair C(): float16 x[12], float16 W[3] -> float16 y[10]\n"
             "{ all (w, r) in (10, 3) y[w] += x[w + r] * W[r] }")

@@ -33,6 +33,7 @@ def test_what_is_read_at_a_time_lies_in_different_banks(type_):
     assert results["busiest"]["simd"]["memory"] == 0
 
 
+@pytest.mark.wide
 def test_where_memory_is_full_reads_wait():
     need = ran("float16", FREE)[1]["memory"]["bytes_per_pe"]
     at, results = ran("float16", FULL.format(need))

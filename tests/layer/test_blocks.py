@@ -20,6 +20,7 @@ def product(memory, pe="PE[0, i//48]"):
     return built.yaml("simd.yaml")["compute_mv"], built.results()
 
 
+@pytest.mark.wide
 def test_blocks_take_a_part_of_the_memory_and_half_as_long_as_columns():
     found, results = product(10000)
     assert (found["by"], found["sizes"], found["why"]) == (

@@ -22,6 +22,7 @@ def test_operations_of_the_busiest_pe_over_the_lanes_of_its_type(type_, cycles):
     assert bound(lair, ONE) == {"cycles": cycles, "by": "operations"}
 
 
+@pytest.mark.wide
 def test_the_busiest_pe_counts_where_others_do_less():
     mapping = ('target: "{ PE[1, 2] }"\n'
                'placement: "{ mv[i, j] -> PE[0, 0] : i < 6; mv[i, j] -> PE[0, 1] : i >= 6 }"\n')
@@ -32,6 +33,7 @@ def test_operations_of_all_invocations_are_done():
     assert bound(MV, ONE + "invocations: 3\n") == {"cycles": 3 * 12, "by": "operations"}
 
 
+@pytest.mark.wide
 def test_what_a_later_invocation_reads_is_computed_in_all_but_the_last():
     lair = """lair n(): float16 W[64] -> float16 y[1], float16 V[64]
     { all (i, j) in (1, 64) y[i] += W[j]
@@ -65,6 +67,7 @@ def test_a_pe_takes_the_wavelets_of_several_ports_one_after_another():
     assert bound(lair, mapping) == {"cycles": 17 + 1 + 1, "by": "ramps"}
 
 
+@pytest.mark.wide
 def test_pes_take_sums_from_each_other():
     """Two PEs take 24 elements and four sums, 14 each; the first and the last have a hop to go."""
     lair = ("lair n(): float16 A[4][6], float16 x[6] -> float16 y[4] "
@@ -77,6 +80,7 @@ def test_pes_take_sums_from_each_other():
     assert bound(lair, mapping) == {"cycles": 1 + (24 + 4) // 2 + 1, "by": "ramps"}
 
 
+@pytest.mark.wide
 def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
     """Of five elements that need the last one, the last leaves four cycles after the first."""
     lair = ("lair n(): float16 W[5][9], float16 x[9] -> float16 y[5] "
@@ -85,7 +89,7 @@ def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
     assert bound(lair, mapping) == {"cycles": 8 + 4 + 1 + 4, "by": "latency"}
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("statement", "cycles"),
     [
@@ -116,11 +120,13 @@ def test_operations_count_in_the_type_of_the_most_lanes():
     assert bound(lair, mapping, machine) == {"cycles": 4 * 512 // 16, "by": "operations"}
 
 
+@pytest.mark.wide
 def test_loops_that_cost_nothing_bind_nothing():
     machine = "machine: {profile: ideal, scalar: 0, vector_start_up: 6}\n"
     assert bound(MV, ONE, machine)["cycles"] == 0
 
 
+@pytest.mark.wide
 def test_what_is_the_same_for_several_instances_is_computed_once():
     lair = """lair n(): float16 x[8][16], float16 m[8] -> float16 y[8][16]
     { all (i, j) in (8, 16) y[i][j] = x[i][j] / sqrt(m[i] + 1) }"""
@@ -128,13 +134,14 @@ def test_what_is_the_same_for_several_instances_is_computed_once():
     assert bound(lair, mapping)["cycles"] == 8 * 16 // 4 + 8 + 8 // 4
 
 
+@pytest.mark.wide
 def test_a_sparse_stream_has_its_non_zeros_and_the_end_of_each_sequence():
     mapping = WEST.replace("index[i]] }", "index[i//3, i mod 3]] }").replace(
         '"}', '", sparse: true}') + "data: {density: 1}\n"
     assert bound(COPY.format("+= x[i] * W[i]"), mapping) == {"cycles": 11 + 1 + 1, "by": "ramps"}
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("machine", "cycles"),
     [

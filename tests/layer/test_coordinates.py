@@ -54,6 +54,7 @@ def test_programs_say_once_which_pe_their_first_one_is(built):
             assert "layer.yaml" not in rest
 
 
+@pytest.mark.wide
 def test_programs_count_from_the_first_pe_behind_adapters(built):
     roles = built.yaml("build/layout.yaml")["roles"]
     assert {name: (each["origin"], each["offset"]) for name, each in roles.items()} == {

@@ -159,6 +159,7 @@ def test_a_row_of_a_gather_is_sent_once_it_is_there():
     assert lines[5:8] == ["if (index0 < 5) {", "    row_y(pe);", "    my->x_index0 = index0 + 1;"]
 
 
+@pytest.mark.wide
 def test_the_fabric_would_stop_if_they_did_not(monkeypatch):
     monkeypatch.setattr(SteppedDeparture, "is_alike", lambda self, completed: True)
     monkeypatch.setattr("lairmake.stages.layer.codegen.compute.give_room", lambda *given: None)

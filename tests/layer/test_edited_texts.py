@@ -74,6 +74,7 @@ def test_a_task_on_a_stream_has_an_instruction():
     )
 
 
+@pytest.mark.wide
 def test_a_table_has_all_entries_that_are_looked_up():
     given = (STRIDED, ONE.format("enumerate", "wse2"), "simd")
     assert refused(given, "simd.yaml", ("entries: 12", "entries: 11"), "render") == (

@@ -263,6 +263,7 @@ hint: inputs arrive
 }
 
 
+@pytest.mark.wide_after(24)
 @pytest.mark.parametrize("case", ARRIVALS)
 def test_arrival(layer: Any, case: str) -> None:
     tensor, expected = ARRIVALS[case]

@@ -93,7 +93,7 @@ def test_several_arrays_in_one_file(layer: Any) -> None:
     assert layer.error() == NOT_AN_ARRAY
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("name", ["x.npz", "x.csv", "x.NPY", "more/x.npy"])
 def test_a_file_that_nobody_would_read(layer: Any, name: str) -> None:
     (layer.path / "inputs" / name).parent.mkdir(parents=True)
@@ -135,6 +135,7 @@ hint: a file belongs here: give the folder another name
 """
 
 
+@pytest.mark.wide
 def test_sum_that_overflows_in_some_order(layer: Any) -> None:
     save(layer, "W", np.full((8, 8), 65504.0))
     save(layer, "x", np.array([2, -2, 0, 0, 0, 0, 0, 0]))

@@ -224,7 +224,7 @@ hint: did you mean memory?
 }
 
 
-@pytest.mark.wide_after(16)
+@pytest.mark.wide_after(11)
 @pytest.mark.parametrize("case", MACHINES)
 def test_machine(layer: Any, case: str) -> None:
     machine, expected = MACHINES[case]

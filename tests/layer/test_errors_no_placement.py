@@ -12,6 +12,7 @@ from lairmake.stages.make.core.layers import open_folder
 from tests.layer.test_errors_placement import PLACED
 
 
+@pytest.mark.wide
 def test_no_placement_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", PLACED, "(j, i)")
     layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 16}\ntarget")

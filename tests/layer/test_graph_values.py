@@ -33,6 +33,7 @@ def right(built):
     return results
 
 
+@pytest.mark.wide
 def test_a_statement_waits_for_what_it_reads():
     built = build(CHAIN, ROWS, "simulate")
     right(built)
@@ -41,6 +42,7 @@ def test_a_statement_waits_for_what_it_reads():
     assert built.output("z").any()
 
 
+@pytest.mark.wide
 def test_an_output_may_leave_and_be_read():
     lair = CHAIN.replace("-> float16 z[8]", "-> float16 z[8], float16 y[8]")
     mapping = ROWS + '  y: {leaves: "{ y[i] -> [PE[-1, i//4] -> index[i mod 4]] }"}\n'
@@ -235,6 +237,7 @@ def test_what_arrives_differs_from_sample_to_sample():
     assert z.shape == (4, 8) and len(np.unique(z, axis=0)) == 4
 
 
+@pytest.mark.wide
 def test_samples_from_files():
     """W and c are the same in every invocation; x is all zeros in one of them."""
     built = build(CHAIN, SAMPLES, "allocate", copy=1)

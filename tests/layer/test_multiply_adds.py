@@ -57,7 +57,7 @@ def list_steps(decision):
     return decision.get("steps", [decision])
 
 
-@pytest.mark.wide_after(6)
+@pytest.mark.wide_after(4)
 @pytest.mark.parametrize("case", STATEMENTS)
 def test_a_statement_has_the_instructions_that_there_are(case):
     *statement, operations, parts = STATEMENTS[case]
@@ -95,7 +95,7 @@ def draw(rng):
     return f"lair n(): {head}\n{{ all (i, j, k) in (4, 3, 4) y[i][j] += {expr} }}", types
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("seed", range(5))
 def test_random_products_agree_with_the_reference(seed):
     rng = random.Random(seed)

@@ -16,6 +16,7 @@ def build_probed(probes):
     return build(MV, f"{MAPPING}probes: {probes}\n", "simulate")
 
 
+@pytest.mark.wide
 def test_results_have_what_passed_the_routers_that_were_asked_for():
     found = build_probed('{x: "{ PE[0, y] }", y_even: "{ PE[1, 1] }"}').results()["probes"]
     assert found["simd"]["x"] == found["loops"]["x"] == [
@@ -29,6 +30,7 @@ def test_without_probes_results_say_nothing_of_them():
     assert "probes" not in build(MV, MAPPING, "simulate").results()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("probes", "said"), [
     ('{X: "{ PE[0, 0] }"}',
      ":7:10: error: there is no stream X to probe\n"

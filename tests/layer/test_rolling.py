@@ -110,6 +110,7 @@ def test_what_rolls_is_right(layer):
     assert all(check["right"] for check in built.results()["check"].values())
 
 
+@pytest.mark.wide
 def test_memory_does_not_depend_on_how_long_streams_are():
     sizes = {
         build(*product(columns=columns), "render").yaml("build/layout.yaml")["roles"]["compute"][
@@ -191,6 +192,7 @@ def test_no_instruction_goes_beyond_the_chunk_that_is_in_a_slot():
     assert all(check["right"] for check in built.results()["check"].values())
 
 
+@pytest.mark.wide
 def test_streams_that_must_run_in_step_but_cannot():
     other = ("B", "arrives", "B[k,j] -> [PE[j//6, -1] -> index[j mod 6, k]]")
     layer = product(b=other, more=tiny(5000), columns=900)

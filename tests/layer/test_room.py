@@ -36,6 +36,7 @@ def test_pes_that_use_different_elements_of_a_row_give_room():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_a_pe_that_skips_elements_without_a_filter_gives_room_for_all_that_come():
     mapping = ROW.replace("j//3", "j mod 2")
     built = build(MV, mapping, "simulate")

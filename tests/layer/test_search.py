@@ -138,6 +138,7 @@ def test_statements_that_need_what_is_written_later_are_placed_as_it_comes_back_
     assert found[0]["cycles"] < found[2]["cycles"]
 
 
+@pytest.mark.wide
 def test_of_those_that_nothing_tells_apart_three_are_kept():
     found, _ = candidates("fc", anywhere=True)
     figures = [(each["cycles"], each["memory"], each["area"]) for each in found]
@@ -154,6 +155,7 @@ def test_a_sum_of_rows_and_columns_may_leave_where_adapters_have_room_to_collect
     assert "refused" not in first
 
 
+@pytest.mark.wide
 def test_without_a_free_border_a_sum_lies_in_one_row_or_column():
     lines = [isl.UnionSet(f"{{ PE[x, y] : {line} }}") for line in ("x=0", "x=1", "y=0", "y=1")]
     found, _ = candidates("gathered", anywhere=True, target="{ PE[2, 2] }")

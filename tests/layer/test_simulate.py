@@ -224,7 +224,7 @@ def test_a_dense_tensor_arrives_in_any_order(order):
     assert build(COPY, mapping, "simulate").results()["check"]["y"]["right"]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_tensor_leaves_in_any_order(order):
     mapping = (
@@ -276,7 +276,7 @@ OPERATORS = {
 """Type, expression and data; those of int16 wrap before they are compared."""
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("op", OPERATORS)
 def test_parts_of_any_sum_are_combined_on_their_way_out(op):
     type_, expression, kind = OPERATORS[op]

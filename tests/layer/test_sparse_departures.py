@@ -131,6 +131,7 @@ def test_zeros_stay_and_every_sequence_ends():
     assert sent_by_the_port(built.results()) == np.count_nonzero(y) + 4
 
 
+@pytest.mark.wide
 def test_ends_of_the_box_of_outer_indices_without_any_element():
     mapping = leaving(
         "1, 1", "f[i] -> PE[0, 0]", "y[i] -> [PE[1, 0] -> index[3*(i//12), i//6, i mod 12]]",

@@ -29,6 +29,7 @@ def test_each_dimension_is_looked_up_by_its_index(way):
     assert {t["entries"] for t in found.values() if t["by"] == "index0"} == {12}
 
 
+@pytest.mark.wide
 def test_a_table_holds_the_values_for_each_value_of_its_index():
     assert tables("enumerate")["first0"]["value"] == (
         "[PE_X, PE_Y, index0, index] -> { [(0)] : index0 <= 3; "

@@ -71,6 +71,7 @@ def test_decisions_are_written_as_they_were_read(layer):
     assert write_decisions(from_data(Decisions, yaml.safe_load(text))) == text
 
 
+@pytest.mark.wide_after(56)
 @pytest.mark.parametrize(("type_", "text_of", "value"), RANDOM, ids=range(len(RANDOM)))
 def test_a_random_text_is_read_as_it_was_written(type_, text_of, value):
     assert from_data(type_, yaml.safe_load(text_of(value))) == value

@@ -156,6 +156,7 @@ def test_a_convolution_with_a_stride_has_a_hull_with_a_rounded_offset():
     assert built.results()["check"]["y"]["right"]
 
 
+@pytest.mark.wide
 def test_a_vector_instruction_in_a_loop_has_its_addresses_from_the_iterator():
     lair, mapping, *_ = LAYERS["nested"]
     program = build(lair, mapping, "render").program("simd/pe_compute.c")

@@ -68,6 +68,7 @@ def test_windows_take_few_more_cycles_than_over_a_stream_that_is_kept():
     assert [found["cycles"]["simd"] for found in results] == [2770, 3802]
 
 
+@pytest.mark.wide
 def test_the_last_rows_of_a_ring_are_copied_to_its_front():
     text = build(*LAYERS["a_line"], "render").program("simd/pe_compute.c")
     assert function(text, "chunk_x")[4:11] == [

@@ -119,6 +119,7 @@ ON_TWO = (
 )
 
 
+@pytest.mark.wide
 def test_each_pe_configures_only_the_sizes_that_it_needs():
     built = build(PARTS, ON_TWO, "simulate")
     main = function(built.program("simd/pe_compute.c"), "pe_main")
@@ -157,7 +158,7 @@ RESIDENT = ('target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
             "simd: {prefer: loops}\n")
 
 
-@pytest.mark.wide_after(4)
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize(
     ("op", "expression", "scalar"),
     [

@@ -51,7 +51,7 @@ def test_names_may_be_any_that_files_have(tmp_path):
     assert WorkspaceState(tmp_path).every("memo") == {name: name}
 
 
-@pytest.mark.wide_after(50)
+@pytest.mark.wide_after(45)
 @pytest.mark.parametrize("seed", range(60))
 def test_wherever_it_is_damaged_what_is_returned_was_kept(filled, said, seed):
     """Bits that flip, a page of another text, and an end that is missing."""

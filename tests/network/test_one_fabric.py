@@ -172,6 +172,7 @@ def test_parts_lie_where_the_floorplan_says(net):
     assert roles["sums.compute"].at == "{ PE[8, y] : 3 <= y <= 4 }"
 
 
+@pytest.mark.wide
 def test_values_that_differ_from_those_of_the_parts_are_told(net):
     file = file_of(parts_of(net.open())[-1], "build/outputs/y.npy")
     before = file.read_bytes()

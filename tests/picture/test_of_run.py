@@ -91,6 +91,7 @@ def test_of_a_long_path_the_last_parts_are_listed_and_all_of_it_is_drawn(
     assert short.line == recorded.line
 
 
+@pytest.mark.wide
 def test_lines_lead_along_routes_from_step_to_step_of_the_path(run, layout, recorded):
     """Wavelets take two cycles to leave, one a hop, and three to come down a ramp."""
     hops = check_lines(as_data(describe_fabric(layout, ()).grid), as_data(recorded))

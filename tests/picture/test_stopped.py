@@ -43,7 +43,7 @@ def draw(stopped, path, record):
     return json.loads(re.search(r'type="application/json"[^>]*>(.*?)</script>', html, re.S)[1])
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_to_stop_has_a_page(library, recorded, way, tmp_path):
     stopped = plant(library, way)

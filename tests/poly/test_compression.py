@@ -51,6 +51,7 @@ def test_compression_of_any_set_is_a_bijection(elements: isl.Set) -> None:
     assert _is_bijection(elements)
 
 
+@pytest.mark.wide
 @given(sets())
 def test_compression_never_adds_dimensions(elements: isl.Set) -> None:
     assert compress(elements).set.dim(isl.dim_type.set) <= elements.dim(isl.dim_type.set)

@@ -23,6 +23,7 @@ def test_hermite_form_is_an_echelon(rows: list[list[int]]) -> None:
         assert not any(echelon[above][column] for above in range(row))
 
 
+@pytest.mark.wide
 @given(MATRIX, st.lists(ENTRY, min_size=3, max_size=3))
 def test_systems_with_a_solution_are_solved(rows: list[list[int]], wanted: list[int]) -> None:
     right = [row[0] for row in _product(rows, [[value] for value in wanted])]

@@ -151,6 +151,7 @@ def _respelled(text, random):
     return halves[0].union(halves[1])
 
 
+@pytest.mark.wide_after(97)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("text", SPELLINGS)
 def test_an_object_put_together_from_parts_has_the_same_text(text, seed):

@@ -93,7 +93,7 @@ def test_a_value_that_waits_is_not_the_next_one():
     assert [outputs[f"s{k}"][0, 0, 0] for k in range(5)] == [each.sum() for each in arrays]
 
 
-@pytest.mark.wide_after(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("type_", ["float16", "float32", "int16"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_sums_and_extremes_over_an_axis_in_memory(type_, axis):
@@ -145,7 +145,7 @@ def test_what_a_call_takes_beside_its_elements_on_wse2(side, rank, least, most):
     assert least <= each[16] - 16 * slope <= most
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("profile", ["wse2", "wse3", "ideal"])
 def test_a_hundred_procedures_need_no_more_than_a_machine_has(profile):
     machine = Machine((4, 2), profile)

@@ -140,6 +140,7 @@ def test_what_numpy_is_asked_for_is_not_refused(folder):
     assert found == {"said": b"[1.0, 1.0, 1.0, 3.0, 3.0]"}
 
 
+@pytest.mark.wide
 def test_an_error_names_the_line_and_columns_and_the_last_that_was_printed(folder):
     folder.write("helper.py", "def halve(x):\n    return (x.a +\n        x.b) // 'é'.n; x\n")
     assert folder.error("for n in range(9):\n    print(n)\nx = 1; int('é' + 'five')\n") == (

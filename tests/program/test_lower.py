@@ -123,7 +123,7 @@ k[...] += k
 }
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_executive_does_what_the_graph_does(program):
     files = lower_program(HEAD + PROGRAMS[program], "machine: ideal\n")
@@ -132,6 +132,7 @@ def test_the_executive_does_what_the_graph_does(program):
     assert [name for name in wanted if not are_equal(found[name], wanted[name])] == []
 
 
+@pytest.mark.wide
 def test_sums_that_nobody_waits_for_go_on_where_queues_hold_one():
     """Each is taken before so many are under way that workers could no longer send the next."""
     sums = "".join(f"s{k}: MACHScalar = np.sum(a * {k}.0)\n" for k in range(10))

@@ -75,7 +75,7 @@ def test_a_damaged_text_gives_an_error_or_the_right_outputs(name, seeds, sound):
     assert refused > len(seeds) // 5
 
 
-@pytest.mark.wide_after(20)
+@pytest.mark.wide_after(4)
 @pytest.mark.parametrize("text", ["", "\n", "{}", "[]", "# nothing\n", "\0", "name: &a [*a]"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_of_nothing_is_refused(name, text, sound):

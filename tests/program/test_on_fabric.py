@@ -21,7 +21,7 @@ def name(each):
     return f"{program}-{profile}-{columns}x{rows}-{responses}"
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.parametrize("each", [
     pytest.param(each, id=name(each), marks=() if each in CHOSEN else pytest.mark.long)
     for each in EVERY

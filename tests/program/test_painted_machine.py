@@ -109,7 +109,7 @@ CASES = [(4, 1, 1, "ideal"), (4, 2, 1, "wse2"), (5, 3, 1, "wse2"), (8, 5, 3, "ws
          (9, 4, 2, "wse2")]
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(1)
 @pytest.mark.parametrize(("width", "height", "responses", "profile"), CASES)
 def test_all_that_is_sent_comes_in_its_order(library, width, height, responses, profile):
     machine = Enumerated(width, height, responses)

@@ -47,7 +47,7 @@ def expect_routes(enumerated, names, grid):
     return routes, switches
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @sizes(SAMPLE, SIZES)
 def test_routers_have_the_positions_of_an_enumeration(width, height, responses):
     grid, colours = read_routes(make_layout(paint(width, height, responses), width, height))
@@ -100,6 +100,7 @@ def test_no_statement_but_the_parts_of_many_has_a_function_of_a_place(width, hei
     assert len(obscure) == (2 if responses > 2 else 0)
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize("profile", ["wse2", "wse3"])
 @sizes([(4, 1, 1), (9, 7, 3)], SIZES)
 def test_a_layout_has_no_faults(width, height, responses, profile):

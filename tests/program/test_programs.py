@@ -32,7 +32,7 @@ def run(name, **parameters):
     return lambda each: take_array(WORLD.objects.get(each, names.get(each)))
 
 
-@pytest.mark.wide_after(3)
+@pytest.mark.wide_after(2)
 @pytest.mark.parametrize("name", SAID)
 def test_a_program_runs_by_its_name_and_says_what_it_found(name):
     ended = subprocess.run([sys.executable, f"{name}.py"], cwd=PROJECTS / name, check=True,

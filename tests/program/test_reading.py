@@ -145,6 +145,7 @@ def unrolled(count):
     return f"field: [2, 2]\nnodes:\n{nodes}", objects, accesses
 
 
+@pytest.mark.wide
 def test_what_is_done_to_read_a_graph_grows_with_it():
     few, many = (count_calls(read_texts, *unrolled(count)) for count in (300, 1500))
     assert few < many < 1.1 * 5 * few

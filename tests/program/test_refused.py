@@ -24,6 +24,7 @@ def cases():
             yield pytest.param(text, wanted.strip("\n"), id=f"{path.stem}: {name}")
 
 
+@pytest.mark.wide_after(176)
 @pytest.mark.parametrize(("text", "wanted"), list(cases()))
 def test_a_program_is_refused_where_it_is_wrong(text, wanted):
     with pytest.raises((UserError, UserErrors)) as caught:

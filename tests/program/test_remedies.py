@@ -133,6 +133,7 @@ def record(text):
     return record_program(il, "p.py")
 
 
+@pytest.mark.wide_after(58)
 @pytest.mark.parametrize("wrong", TYPED)
 def test_a_remedy_is_accepted_where_it_is_typed(wrong):
     code, right = TYPED[wrong]

@@ -114,6 +114,7 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
     assert '"recorded":{"path":[]' in page
 
 
+@pytest.mark.wide
 def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):
     doubled = edit(built, EXECUTIVE, "my->sum_float32;", "2.0f * my->sum_float32;")
     assert find_error(doubled) == (

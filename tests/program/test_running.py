@@ -85,6 +85,7 @@ def error(folder, source, stage):
     return str(raised.value).replace(f"{folder.path}/", "")
 
 
+@pytest.mark.wide
 def test_first_values_that_differ_between_two_runs_are_named(folder):
     source = HEAT.replace("stretch(numpy.load(\"mesh.npy\"))", "stretch(numpy.random.normal())")
     assert error(folder, source, "rehearse") == (
@@ -95,6 +96,7 @@ def test_first_values_that_differ_between_two_runs_are_named(folder):
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("what", ["open('log.txt', 'w')", "numpy.load('none.npy')"])
 def test_what_code_does_wrong_has_its_place_in_the_source(folder, what):
     """And not in program.il, which has no comments: here it is seven lines shorter."""

@@ -168,7 +168,7 @@ a[..., :4] = h.astype("float32") + np.min(m).astype("float32")
 }
 
 
-@pytest.mark.wide_after(13)
+@pytest.mark.wide_after(11)
 @pytest.mark.parametrize("name", TRAPS)
 def test_sections_give_what_the_graph_gives(name):
     check_sections(section_program(HEAD + TRAPS[name]))
@@ -196,7 +196,7 @@ def check_random(seed):
     check_sections(section_program(text))
 
 
-@pytest.mark.wide_after(8)
+@pytest.mark.wide_after(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_give_on_sections_what_their_graphs_give(seed):
     check_random(seed)

@@ -29,7 +29,7 @@ def make_expression(rng, depth):
     return f"({left} {rng.choice(OPERATORS)} {right})"
 
 
-@pytest.mark.wide_after(61)
+@pytest.mark.wide_after(50)
 @pytest.mark.parametrize("seed", range(200))
 def test_the_text_means_the_same(seed):
     rng = random.Random(seed)

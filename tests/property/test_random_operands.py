@@ -82,7 +82,7 @@ def _element(iterators):
     return "".join(f"[{i}]" for i in iterators)
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_used_as_it_comes_is_right(seed, workspace):

@@ -57,7 +57,7 @@ def as_held(values, type_):
     return np.asarray(values, dtype=object).astype(type_)
 
 
-@pytest.mark.wide_after(116)
+@pytest.mark.wide_after(82)
 @pytest.mark.parametrize("seed", range(1000, 1120))
 def test_the_reference_is_what_the_statements_say(seed):
     rng = random.Random(seed)

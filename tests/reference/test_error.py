@@ -27,7 +27,7 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.wide_after(22)
+@pytest.mark.wide_after(16)
 @pytest.mark.parametrize("op", ["=", "+=", "max=", "min=", "*="])
 @pytest.mark.parametrize("expr", EXPRESSIONS)
 def test_what_errors_do_stays_within_what_is_foreseen(expr: str, op: str) -> None:

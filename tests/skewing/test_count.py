@@ -36,6 +36,7 @@ def test_section_4_shares_of_remote_neighbour_and_local_accesses(cube):
     assert cube["before"]["accesses"] == cube["after"]["accesses"] == 3 * 1024**3
 
 
+@pytest.mark.wide
 def test_section_4_steps_with_a_pipeline_that_drains_between_sweeps(cube):
     assert (cube["before"]["steps"], cube["after"]["steps"]) == (16384, 20224)
 

@@ -90,7 +90,7 @@ def flows(case):
     ]
 
 
-@pytest.mark.wide_after(1)
+@pytest.mark.wide
 def test_eq_3_dependences_are_not_reversed(some):
     for case in some:
         for (s, i), (r, k) in flows(case):
@@ -112,6 +112,7 @@ def run(case, times, chosen):
     return tensors
 
 
+@pytest.mark.wide
 def test_values_are_those_of_one_statement_after_the_other(some):
     chosen = random.Random(0)
     for case in some:

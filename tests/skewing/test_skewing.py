@@ -204,6 +204,7 @@ def tiled(schedule=TILES):
     )
 
 
+@pytest.mark.wide_after(3)
 @pytest.mark.parametrize(
     ("memory", "lagging"),
     [(256, 2), (255, 5), (6, 5), (5, None)],

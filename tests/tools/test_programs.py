@@ -32,6 +32,7 @@ def test_workers_hardly_wait_for_the_control(found):
     assert found[0].path == 37
 
 
+@pytest.mark.wide
 def test_all_that_is_measured_has_its_cell(found):
     text = programs.document(dict.fromkeys(programs.list_wanted(), found[0]))
     assert len(re.findall(r"^\| (?:wse2|wse3|ideal|paper) \|", text, re.M)) == 4 * 6

@@ -71,6 +71,7 @@ def test_diff_tells_what_follows_apart_from_head(repository):
     assert "build/simd/pe_adapter_north.c: 4 lines added, 4 removed\nbuild/loops" in whole
 
 
+@pytest.mark.wide
 def test_diff_shows_what_an_edit_by_hand_means(repository):
     repository.replace("cache/fc/schedule.isl", ("i <= 31", "i <= 30"))
     assert printed(repository.run("diff")) == EDITED.format(repository.head)

@@ -25,6 +25,7 @@ fc.lair
 """
 
 
+@pytest.mark.wide
 def test_diff_against_a_revision_builds_what_is_not_committed(repository):
     repository.replace("projects/fc/layer.yaml", *WIDER)
     second = repository.commit()

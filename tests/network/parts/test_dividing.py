@@ -8,6 +8,7 @@ from tests.network.parts.in_numpy import parts_of
 from tests.network.parts.test_parts import CUT, MODELS, NETWORKS, supplied, weights
 
 
+@pytest.mark.wide
 def test_what_is_cut_says_why_and_its_pieces_are_alike(graph):
     text, inputs, known, _ = MODELS[CUT]
     found = parts_of(supplied(graph, make_model(text, inputs, known), NETWORKS[CUT]))

@@ -139,6 +139,7 @@ def test_what_a_floorplan_may_not_say(net, case):
     assert (lines[0], lines[-1]) == (f"network.yaml:{where}: error: {message}", f"hint: {hint}")
 
 
+@pytest.mark.wide
 def test_a_floorplan_is_one_of_a_whole(net):
     net.write("floorplan: {conv1: \"PE[0, 0]\"}\n")
     assert open_folder(net.path).unread == (

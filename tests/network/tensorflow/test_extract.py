@@ -46,6 +46,7 @@ def built(graph, path, network=None):
     return graph.write(path.read_bytes(), network, path.name).build()
 
 
+@pytest.mark.wide
 def test_lenet_gives_what_tensorflow_gives(graph):
     """What a function only waits for says nothing; dropout and copies of weights are gone."""
     folder = built(graph, LENET)

@@ -26,7 +26,7 @@ def check(found, given, wanted):
     assert np.allclose(got, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
-@pytest.mark.wide_after(122)
+@pytest.mark.wide_after(77)
 @pytest.mark.parametrize(("text", "inputs", "known"), ROWS, ids=[row[0] for row in ROWS])
 def test_values_are_those_of_tensorflow(text, inputs, known):
     given, fixed = draw(inputs, known)
