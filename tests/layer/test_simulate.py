@@ -177,7 +177,7 @@ def test_a_sparse_tensor_has_no_negative_zero():
     np.testing.assert_array_equal(built.output("y"), [[np.inf, 1, np.inf, 0]] * 2)
     assert results["check"]["y"]["right"]
     assert list(inputs(results["data"])) == [
-        "  inputs  x from inputs/x.npy, with 0 for -0; a from inputs/a.npy"
+        ("inputs", "x from inputs/x.npy, with 0 for -0; a from inputs/a.npy")
     ]
 
 

@@ -68,7 +68,7 @@ def test_a_target_most_of_which_has_nothing_to_do_is_told():
 
 def test_of_many_inputs_the_first_are_named():
     assert list(inputs({f"x{k}": "reals, seed 0" for k in range(12)})) == [
-        "  inputs  x0, x1, x2, x3, x4, x5, x6, x7 and 4 more generated (reals, seed 0)"
+        ("inputs", "x0, x1, x2, x3, x4, x5, x6, x7 and 4 more generated (reals, seed 0)")
     ]
     assert list(inputs({})) == []
 

@@ -24,6 +24,8 @@ WAYS = {
 
 
 FILE = ".npy"
+LABEL = 6
+"""Width of the labels of a layer."""
 MOST_NAMES = 8
 """Number of names that are listed where there are many."""
 
@@ -35,10 +37,23 @@ def summarise_layer(results: Mapping[str, Any]) -> str:
     instructions and with loops only; the bound and what binds; bytes per PE; and by what each task
     got its instruction.
     """
-    lines = [_layer_title(results), *_checks(results["check"]), *inputs(results["data"])]
-    lines += [_layer_cycles(results), *_rests(results), _layer_bound(results)]
-    lines += [_layer_memory(results), *_pes(results), _fabric(results)]
-    return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
+    bound, memory = results["bound"], results["memory"]
+    lines = _lay_out([
+        *((tensor, _verdict(found)) for tensor, found in results["check"].items()),
+        *inputs(results["data"]),
+        ("cycles", _layer_cycles(results)),
+        *_rests(results),
+        ("bound", f"{bound['cycles']} cycles, by {bound['by']}"),
+        ("memory", f"{memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"),
+        *_pes(results),
+        ("fabric", _fabric(results["fabric"])),
+    ], LABEL)
+    return "\n".join([_layer_title(results), *lines, *_tasks(results["tasks"])]) + "\n"
+
+
+def _lay_out(said: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """Yield the lines of a summary: of each section the label, and what it says."""
+    return (f"  {label:<{width + 1}} {text}" for label, text in said)
 
 
 def layer_line(name: str, results: Mapping[str, Any]) -> str:
@@ -53,15 +68,15 @@ def is_layer_right(results: Mapping[str, Any]) -> bool:
     return all(found["right"] for found in results["check"].values())
 
 
-def inputs(origins: Mapping[str, str]) -> Iterator[str]:
-    """Yield the line with the inputs from files, and those generated, with how they were."""
+def inputs(origins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the section with the inputs from files, and those generated, with how they were."""
     named: dict[str, list[str]] = {}
     for tensor, origin in origins.items():
         said = f"from {origin}" if FILE in origin else f"generated ({origin})"
         named.setdefault(said, []).append(tensor)
     if named:
         each = (f"{list_first(names)} {said}" for said, names in named.items())
-        yield "  inputs  " + "; ".join(each)
+        yield "inputs", "; ".join(each)
 
 
 def list_first(names: Sequence[str]) -> str:
@@ -76,11 +91,6 @@ def _layer_title(results: Mapping[str, Any]) -> str:
     return f"{results['top']} on {results['machine']}{often}"
 
 
-def _checks(check: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for tensor, found in check.items():
-        yield f"  {tensor:<7} {_verdict(found)}"
-
-
 def _verdict(found: Mapping[str, Any]) -> str:
     """Return whether a tensor is right: bit for bit, or within the bound of its rounding."""
     error = found["max_abs_error"]
@@ -93,12 +103,12 @@ def _layer_cycles(results: Mapping[str, Any]) -> str:
     cycles, copied = results["cycles"], results.get("multicast")
     with_multicast = f"; {copied['cycles']} with multicast" if copied else ""
     return (
-        f"  cycles  {cycles['simd']} with vector instructions, {cycles['loops']} with loops: "
+        f"{cycles['simd']} with vector instructions, {cycles['loops']} with loops: "
         f"{results['speedup']:.2f} times as fast{with_multicast}"
     )
 
 
-def _rests(results: Mapping[str, Any]) -> Iterator[str]:
+def _rests(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield on which figures of the machine much of the cycles rests, and what limits cost."""
     said = [f"{cycles} cycles on {figure}" for figure, cycles in results.get("rests", {}).items()]
     said += _limits(results["cycles"]["simd"], results.get("limits"))
@@ -106,7 +116,7 @@ def _rests(results: Mapping[str, Any]) -> Iterator[str]:
         saved = plural(results["cycles"]["simd"] - doubled["cycles"], "cycle")
         said.append(f"{saved} on {' and '.join(doubled['figures'])} (by a run with twice as much)")
     if said:
-        yield f"  rests   {', '.join(said)}, not published"
+        yield "rests", f"{', '.join(said)}, not published"
 
 
 def _limits(cycles: int, limits: Mapping[str, Any] | None) -> Iterator[str]:
@@ -117,29 +127,16 @@ def _limits(cycles: int, limits: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"{plural(cycles - limits['cycles'], 'cycle')} on {each}"
 
 
-def _layer_bound(results: Mapping[str, Any]) -> str:
-    bound = results["bound"]
-    return f"  bound   {bound['cycles']} cycles, by {bound['by']}"
-
-
-def _layer_memory(results: Mapping[str, Any]) -> str:
-    memory = results["memory"]
-    return f"  memory  {memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"
-
-
-def _pes(results: Mapping[str, Any]) -> Iterator[str]:
+def _pes(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield how many PEs compute, and a warning where few do; nothing where it is not known."""
     if pes := results.get("pes"):
         few = 4 * pes["compute"] < pes["of"]
         warning = ", less than a quarter: another placement may take less time" if few else ""
-        yield f"  PEs     {pes['compute']} of {pes['of']} of the target compute{warning}"
+        yield "PEs", f"{pes['compute']} of {pes['of']} of the target compute{warning}"
 
 
-def _fabric(results: Mapping[str, Any]) -> str:
-    fabric = results["fabric"]
-    return "  fabric  " + ", ".join(
-        plural(count, word.removesuffix("s")) for word, count in fabric.items()
-    )
+def _fabric(fabric: Mapping[str, int]) -> str:
+    return ", ".join(plural(count, word.removesuffix("s")) for word, count in fabric.items())
 
 
 def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -181,7 +178,7 @@ def summarise_program(name: str, results: Mapping[str, Any]) -> str:
                    f"executive, {results['memory']['response']} on the fullest response"),
     ]
     width = max(len(what) for what, _ in said)
-    return "\n".join([*lines, *(f"  {what:<{width}}  {text}" for what, text in said)]) + "\n"
+    return "\n".join([*lines, *_lay_out(said, width)]) + "\n"
 
 
 def program_line(name: str, results: Mapping[str, Any]) -> str:
@@ -294,7 +291,7 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     lines += [f"  WRONG: {list_first(wrong)}"] if wrong else []
     lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
     lines += [f"  {_limit(results['limit'])}"] if "limit" in results else []
-    lines += inputs(results["data"])
+    lines += _lay_out(inputs(results["data"]), LABEL)
     against = results.get("against", "the values of the whole")
     lines += [f"  {results['note']}"] if "note" in results else []
     lines += [f"  {output} {_whole(found, against)}" for output, found in results["check"].items()]
