@@ -39,7 +39,7 @@ enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
 /* The figures of a machine profile: cycles, elements per cycle, wavelets, counts. */
 struct machine {
-    struct costs costs;
+    struct operations costs;
     int64_t start_up, configuration, dispatch, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
@@ -79,7 +79,8 @@ struct usage {
     int32_t busy, lanes, rounding, memory, streams;
     int64_t points;
     int32_t until_last, last;
-    int32_t dispatch, start_up, configuration, loop, scalar, address;
+    int32_t dispatch, start_up, configuration;
+    struct spent spent;
 };
 
 /* What a PE does in a cycle: nothing, before its first task or element and when it has nothing left
@@ -401,6 +402,7 @@ struct engine {
     enum status status;
     bool running_mains, torn_down;             /* torn_down: whether any router was */
     bool damaged;                              /* what a program touched may be anybody's */
+    struct spent spent_in_main;                /* which is of no use: `main` runs before cycle 0 */
     struct node *at_work;                      /* the PE that runs a task now, NULL: none */
     struct clock clock;
     struct node *node;

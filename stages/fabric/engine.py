@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.machine.types import OPERATIONS, TYPES
 
 # --- Structures of engine.h -----------------------------------------------------------------------
@@ -54,7 +55,7 @@ OUTLET = np.dtype(
     ],
     align=True,
 )
-CHARGES = ("dispatch", "start_up", "configuration", "loop", "scalar", "address")
+CHARGES = ("dispatch", "start_up", "configuration", *SCALAR_KINDS)
 USAGE = np.dtype(
     [
         *((name, "i4") for name in ("busy", "lanes", "rounding", "memory", "streams")),
@@ -100,7 +101,7 @@ class EngineMachine(Structure):
     """The figures of a profile, as `struct machine`."""
 
     _fields_: ClassVar[Sequence[Any]] = [
-        *((name, c_int64) for name in ("loop", "scalar", "address")),
+        *((kind, c_int64) for kind in SCALAR_KINDS),
         *((name, c_int64) for name in ("start_up", "configuration", "dispatch", "fifo")),
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
@@ -173,9 +174,7 @@ class Outcome(Structure):
 def make_machine(profile: Profile) -> EngineMachine:
     """Return the profile's figures as the engine takes them."""
     return EngineMachine(
-        loop=profile.loop,
-        scalar=profile.scalar,
-        address=profile.address,
+        **{kind: profile.find_kind_cost(kind) for kind in SCALAR_KINDS},
         start_up=profile.vector_start_up,
         configuration=profile.configuration,
         dispatch=profile.dispatch,

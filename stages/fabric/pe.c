@@ -358,7 +358,6 @@ static void begin(struct node *node, void (*ran)(void), int ran_on)
 {
     enter_task(node, ran, ran_on);
     node->pe.charge = 0;
-    node->pe.spent = (struct costs){ 0, 0, 0 };
     node->pe.computes = 0;
     node->started = (int32_t)(node->engine->now + node->engine->layout->machine.dispatch);
 }
@@ -378,9 +377,6 @@ static void finish(struct node *node)
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
     usage->dispatch += engine->layout->machine.dispatch;
-    usage->loop += node->pe.spent.loop;
-    usage->scalar += node->pe.spent.scalar;
-    usage->address += node->pe.spent.address;
     if (node->pe.computes) {
         usage->until_last = usage->busy;
         usage->last = node->busy_until;
@@ -427,7 +423,7 @@ static bool react(struct node *node, int colour)
     parcel = take(node, colour, node->engine->layout->machine.dispatch);
     begin(node, (void (*)(void))reaction,
           parcel.control ? node->engine->layout->colours + colour : colour);
-    CHARGE(&node->pe, 0, intake->passes + (node->filled >> colour & 1), 0);
+    CHARGE(&node->pe, .scalar = intake->passes + (node->filled >> colour & 1));
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);
     return true;
@@ -513,7 +509,9 @@ void run_main(struct node *node)
     task *const run = engine->layout->programs[node->role]->main;
 
     enter_task(node, (void (*)(void))run, IN_MAIN);
+    node->pe.spent = &engine->spent_in_main;
     run(&node->pe);
+    node->pe.spent = &engine->layout->usage[node->id].spent;
     engine->at_work = NULL;
     close_memory(node);
     if (node->pe.charge > engine->outcome->main_cycles)

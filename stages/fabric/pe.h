@@ -249,8 +249,25 @@ static inline void *at_word(int16_t *array, int16_t words)
 
 /* ---- The PE ---------------------------------------------------------------------------------- */
 
-struct costs {
-    int64_t loop, scalar, address;             /* cycles of one operation of the kind */
+/* The kinds of operations of scalar code, as profiles have figures for them: machine/scalar_code.py
+ * says what each is. */
+#define KINDS(each)                                                                                \
+    each(loop) each(scalar) each(address) each(integer_product) each(wide_integer)                 \
+    each(wide_product) each(float_operation) each(division) each(square_root) each(exponential)    \
+    each(power) each(load) each(store) each(branch)
+
+/* How many operations of each kind; or the cycles of one. */
+struct operations {
+#define MEMBER(kind) int64_t kind;
+    KINDS(MEMBER)
+#undef MEMBER
+};
+
+/* Cycles of scalar code, by kind. */
+struct spent {
+#define MEMBER(kind) int32_t kind;
+    KINDS(MEMBER)
+#undef MEMBER
 };
 
 struct counter {
@@ -261,8 +278,8 @@ struct pe {
     int x, y;                                  /* x grows to the east, y to the south */
     void *memory;                              /* the program's struct memory, zero at first */
     int64_t charge;                            /* cycles charged to the running task so far, */
-    struct costs spent;                        /* and of these what its own code took */
-    const struct costs *costs;
+    struct spent *spent;                       /* and what scalar code took so far, in all tasks */
+    const struct operations *costs;            /* cycles of one operation of each kind */
     struct counter *counters;
     int computes;                              /* whether the running task has run an instance */
 };
@@ -278,16 +295,18 @@ struct program {
     size_t operands;                           /* the first of these bytes, where operands lie; 0: all */
 };
 
-/* Charge a basic block: how many loop, scalar and address operations it has. */
-static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t addresses)
-{
-    const struct costs block = { loops * pe->costs->loop, scalars * pe->costs->scalar,
-                                 addresses * pe->costs->address };
+/* Charge a basic block: how many operations of each kind it has, `CHARGE(pe, .loop = 1)`. */
+#define CHARGE(pe, ...) charge(pe, (struct operations){ __VA_ARGS__ })
 
-    pe->charge += block.loop + block.scalar + block.address;
-    pe->spent.loop += block.loop;
-    pe->spent.scalar += block.scalar;
-    pe->spent.address += block.address;
+static inline void charge(struct pe *pe, struct operations block)
+{
+#define SPEND(kind)                                                                                \
+    if (block.kind != 0) {                                                                         \
+        pe->charge += block.kind * pe->costs->kind;                                                \
+        pe->spent->kind += (int32_t)(block.kind * pe->costs->kind);                                \
+    }
+    KINDS(SPEND)
+#undef SPEND
 }
 
 #define COUNT_CALL(pe, counter) ((void)((pe)->counters[counter].calls += 1))

@@ -196,6 +196,16 @@ void record_sent(struct node *node, struct parcel *parcel, int64_t cycle)
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
+static int32_t cycles_of(const struct spent *spent)
+{
+    int32_t cycles = 0;
+
+#define ADD(kind) cycles += spent->kind;
+    KINDS(ADD)
+#undef ADD
+    return cycles;
+}
+
 /* A task starts which might have started after a moment: but its PE was busy, or had no thread. */
 static void begin_after(struct node *node, int32_t moment, const void *task)
 {
@@ -213,6 +223,7 @@ static void begin_after(struct node *node, int32_t moment, const void *task)
     noted->begin = (int32_t)engine->now;
     noted->computing = usage->lanes;
     noted->memory = usage->memory;
+    noted->scalars = cycles_of(&usage->spent);
     noted->datapath = 0;
     noted->name = name_of(engine, task);
     noted->flow = 0;
@@ -238,13 +249,12 @@ static int32_t task_until(struct node *node, int64_t end)
 {
     const struct noted *noted = &node->engine->recorder->noted[node->id];
     const struct usage *usage = &node->engine->layout->usage[node->id];
-    const struct costs *spent = &node->pe.spent;
 
     return moment_after(node->engine, noted->begun, (struct moment){
         .node = node->id, .end = (int32_t)(end < LAST_CYCLE ? end : LAST_CYCLE), .deed = TASK,
         .colour = -1, .name = noted->name, .computing = usage->lanes - noted->computing,
         .memory = usage->memory - noted->memory,
-        .scalars = (int32_t)(spent->loop + spent->scalar + spent->address),
+        .scalars = cycles_of(&usage->spent) - noted->scalars,
         .datapath = noted->datapath,
     });
 }

@@ -16,7 +16,7 @@ struct moment {
 struct noted {                                 /* of a PE */
     int32_t begun, path, released;             /* moments: the running task began, the last one ended, */
                                                /* and so did the last stream */
-    int32_t begin, name, computing, memory, datapath, flow;
+    int32_t begin, name, computing, memory, scalars, datapath, flow;
     int64_t event;                             /* that of its last task; -1: none */
 };
 

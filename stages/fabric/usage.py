@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import SIDES, Grid
 from lairmake.stages.fabric.outcome import sum_path
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 
 if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun
@@ -85,7 +86,7 @@ def find_usage(run: FabricRun) -> MachineUsage:
     """Return what a run used."""
     charged, activity, grid = run.usage, run.activity, run.grid
     states = {name: activity["cycles"][:, n] for n, name in enumerate(STATES)}
-    scalars = charged["loop"] + charged["scalar"] + charged["address"]
+    scalars = sum(charged[kind] for kind in SCALAR_KINDS)
     known = charged["lanes"] + charged["memory"] + scalars + charged["streams"]
     by_pe = {
         "computing": charged["lanes"], "memory": charged["memory"],

@@ -45,6 +45,7 @@ from lairmake.stages.layer.texts.results_json import (
 from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions
 from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.machine.scarcity import UNPUBLISHED, is_unpublished, with_figures
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.mapping.isl_texts import parse_set
@@ -282,7 +283,7 @@ def describe_results(
         speedup=round(loops.cycles / max(1, simd.cycles), 3),
         bound=_bound(what, loops, samples),
         lanes=max(profile.find_most_lanes(tensor.type) for tensor in layer.outputs),
-        busiest={name: usage_of_busiest(runs[name]) for name in VARIANTS},
+        busiest={name: usage_of_busiest(runs[name], profile) for name in VARIANTS},
         tasks=_task_results(what, runs),
         data=find_origins(what.mapping.data, samples[0], what.files, zeros),
         check=checks,
@@ -326,7 +327,7 @@ def _find_rests(run: FabricRun, profile: Profile) -> dict[str, int]:
     They are those of the busiest PE, and of figures with grade C or chosen. What it does after the
     last output is none of these cycles: as many as it takes for that do not count.
     """
-    usage = usage_of_busiest(run)
+    usage = usage_of_busiest(run, profile)
     after = max(0, usage["rested"] - run.cycles)
     charges = {CHARGED.get(name, name): cycles for name, cycles in usage.items()}
     return {
@@ -351,14 +352,25 @@ def _find_doubled(run: FabricRun, other: FabricRun, profile: Profile) -> Doubled
     return Doubled(cycles=other.cycles, figures=find_awaited(run, profile))
 
 
-def usage_of_busiest(run: FabricRun) -> dict[str, int]:
+def usage_of_busiest(run: FabricRun, profile: Profile) -> dict[str, int]:
     """Return what the cycles of the busiest PE went into, `struct usage`; of several, the first.
 
-    `rested` is the cycle in which it came to rest, perhaps after the last output has left.
+    Cycles of scalar code are those by each figure of the machine. `rested` is the cycle in which
+    the PE came to rest, perhaps after the last output has left.
     """
     pe = run.usage["busy"].argmax()
     usage = {name: int(run.usage[pe][name]) for name in run.usage.dtype.names or ()}
-    return {**usage, "rested": max(0, int(run.activity[pe]["last"]))}
+    return {**_fold_kinds(usage, profile), "rested": max(0, int(run.activity[pe]["last"]))}
+
+
+def _fold_kinds(cycles: Mapping[str, int], profile: Profile) -> dict[str, int]:
+    """Return cycles by what they went into, those of scalar code by the figures that charge it."""
+    found = {name: count for name, count in cycles.items() if name not in SCALAR_KINDS}
+    for kind in SCALAR_KINDS:
+        figure = profile.find_kind_figure(kind)
+        if figure is not None:
+            found[figure] = found.get(figure, 0) + cycles[kind]
+    return found
 
 
 def _bound(what: Simulated, loops: FabricRun, samples: Samples) -> Bound:

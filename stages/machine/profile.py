@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import nearest
+from lairmake.stages.machine.scalar_code import OWN, SCALAR_KINDS
 from lairmake.stages.machine.types import OPERATIONS, TYPES
 from lairmake.stages.machine.vector_rate import Row, UnknownKeyError, find_width, read_lanes
 from lairmake.stages.yaml_faults import explain_yaml
@@ -183,6 +184,7 @@ MOST = 2**31 - 1
 DEPTHS = "the words of 16 bits, 2 to 8192, that each of up to 32 queues holds: [6, 4], or []"
 Figure = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
+OfKind = Annotated[int | None, Field(ge=0, le=MOST)]
 Words = Annotated[int, Field(ge=2, le=8192)]
 Queues = Annotated[tuple[Words, ...], Field(max_length=32), Strict(False)]
 
@@ -255,7 +257,30 @@ class Profile:
     remote: Figure
     code_base: Figure
     code_task: Figure
+    integer_product: OfKind = None
+    wide_integer: OfKind = None
+    wide_product: OfKind = None
+    float_operation: OfKind = None
+    division: OfKind = None
+    square_root: OfKind = None
+    exponential: OfKind = None
+    power: OfKind = None
+    load: OfKind = None
+    store: OfKind = None
+    branch: OfKind = None
     grades: dict[str, str] = field(default_factory=dict)
+
+    def find_kind_figure(self, kind: str) -> str | None:
+        """Return the figure by which a kind of scalar code is charged; None where it is not."""
+        figure: str | None = kind
+        while figure is not None and getattr(self, figure) is None:
+            figure = SCALAR_KINDS[figure].otherwise
+        return figure
+
+    def find_kind_cost(self, kind: str) -> int:
+        """Return the cycles of an operation of a kind of scalar code."""
+        figure = self.find_kind_figure(kind)
+        return 0 if figure is None else int(getattr(self, figure))
 
     def find_lanes(self, operation: str, result: str, *sources: str) -> int:
         """Return the elements a cycle of an operation that gives `result`.
@@ -400,7 +425,21 @@ class Contradiction(NamedTuple):
 
 def find_contradiction(profile: Profile) -> Contradiction | None:
     """Return the first pair of figures of a profile that contradict each other, if one does."""
-    return _of_queues(profile) or _of_threads(profile) or _of_tasks(profile)
+    return (_of_queues(profile) or _of_threads(profile) or _of_tasks(profile)
+            or _of_scalar_code(profile))
+
+
+def _of_scalar_code(profile: Profile) -> Contradiction | None:
+    """Say if some kinds of scalar code have a figure and others have none."""
+    lacking = [kind for kind in SCALAR_KINDS if getattr(profile, kind) is None]
+    given = [kind for kind in SCALAR_KINDS if kind not in (*OWN, *lacking)]
+    if not given or not lacking:
+        return None
+    return Contradiction(
+        figures=(*given, *lacking),
+        message=f"{given[0]} is a figure of scalar code, and {lacking[0]} has none",
+        remedy=f"give {', '.join(lacking)}, too, or none of these figures",
+    )
 
 
 def _of_queues(profile: Profile) -> Contradiction | None:

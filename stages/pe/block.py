@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
+from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.listing import Function
 from lairmake.stages.pe.nodes import (
     Charge,
@@ -34,7 +37,6 @@ from lairmake.stages.poly.expression import (
     Series,
     Value,
     compare,
-    count_operations,
     list_iterations,
 )
 
@@ -42,6 +44,9 @@ from lairmake.stages.poly.expression import (
 #
 # Every basic block counts its loop, scalar and address operations, so that cycles never depend on
 # the compiler of the host.
+
+DIVISIONS = ("/", "%", "floord")
+
 
 @dataclass(slots=True, kw_only=True)
 class Block:
@@ -51,9 +56,7 @@ class Block:
     """
 
     statements: list[StatementNode | Block] = field(default_factory=list)
-    loop: int = 0
-    scalar: int = 0
-    address: int = 0
+    operations: Counter[str] = field(default_factory=Counter)
     head: Head | None = None
     loops: Nest | None = None
 
@@ -61,10 +64,10 @@ class Block:
         """Append statements."""
         self.statements.extend(statements)
 
-    def charge(self, *, loop: int = 0, scalar: int = 0, address: int = 0) -> None:
-        """Count operations."""
-        self.loop, self.scalar = self.loop + loop, self.scalar + scalar
-        self.address += address
+    def charge(self, **counts: int) -> None:
+        """Count operations, by their kinds: those of `machine/scalar_code.py`."""
+        assert counts.keys() <= SCALAR_KINDS.keys(), f"{counts} has no kind of scalar code"
+        self.operations.update(counts)
 
     def declare(self, values: Mapping[str, Value], where: Block, *, free: bool = False) -> None:
         """Append a constant for each value that is used under its name in a block.
@@ -75,16 +78,18 @@ class Block:
         for name, value in values.items():
             if name in used and value != Name(name):
                 self.add(Declare(name, "int", value))
-                self.charge(scalar=0 if free else count_operations(value))
+                if not free:
+                    self.charge(**count_kinds(value))
 
     def absorb(self, other: Block) -> None:
         """Append the statements of another block, and what it is charged for."""
         self.statements.extend(other.statements)
-        self.charge(loop=other.loop, scalar=other.scalar, address=other.address)
+        self.operations.update(other.operations)
 
     def nest(self, head: Head | None = None, *, loop: int = 0, loops: Nest | None = None) -> Block:
         """Append a block of its own."""
-        inner = Block(head=head, loop=loop, loops=loops)
+        inner = Block(head=head, loops=loops)
+        inner.charge(loop=loop)
         self.statements.append(inner)
         return inner
 
@@ -98,7 +103,7 @@ class Block:
         head, last = If(condition), self.statements[-1] if self.statements else None
         if isinstance(last, Block) and last.head == head and loops is None is last.loops:
             return last.nest()
-        self.charge(scalar=count_operations(condition))
+        self.charge(**count_kinds(condition), branch=1)
         return self.nest(head, loops=loops)
 
     def names(self) -> set[str]:
@@ -114,14 +119,37 @@ class Block:
 
     def finished(self) -> tuple[StatementNode, ...]:
         """Return the statements, the charge first."""
-        charge = Charge(self.loop, self.scalar, self.address)
-        found: list[StatementNode] = [charge] if charge != Charge(0, 0, 0) else []
+        charge = Charge.of(**self.operations)
+        found: list[StatementNode] = [charge] if charge.kinds else []
         for each in self.statements:
             if isinstance(each, Block):
                 found.append(Scope(each.head, each.finished()))
             else:
                 found.append(each)
         return tuple(found)
+
+
+def count_kinds(value: Value) -> Counter[str]:
+    """Return the operations of an expression of integers of 16 bits, by kind.
+
+    A product by a power of two is a shift, and so is such a quotient, or its remainder, a mask.
+    """
+    found = Counter[str]()
+    if isinstance(value, Operation):
+        between = 1 if value.sign in ("negative", "?") else len(value.arguments) - 1
+        last = value.arguments[1:] if value.sign in DIVISIONS else value.arguments
+        shifts = any(isinstance(n, Number) and n.value.bit_count() == 1 for n in last)
+        kind = "integer_product" if value.sign == "*" else "division"
+        found[kind if value.sign in ("*", *DIVISIONS) and not shifts else "scalar"] += between
+        for argument in value.arguments:
+            found += count_kinds(argument)
+    return found
+
+
+def count_moves(loaded: Iterable[str], stored: Iterable[str]) -> Counter[str]:
+    """Return the loads and stores of elements of some types: of words of 16 bits."""
+    words = [sum(BYTES[type_] // 2 for type_ in types) for types in (loaded, stored)]
+    return Counter(load=words[0], store=words[1])
 
 
 def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], None]) -> None:
@@ -155,7 +183,8 @@ def _scope(block: Block, child: Nest) -> Block:
 def _looped(block: Block, nest: Loop) -> Block:
     """Append a loop; what its bounds cost is charged once, before it."""
     assert nest.condition is not None
-    block.charge(scalar=count_operations(nest.start) + count_operations(nest.condition) - 1)
+    # The comparison of the condition is part of the kind `loop`.
+    block.charge(**(count_kinds(nest.start) + count_kinds(nest.condition) - Counter(scalar=1)))
     head = For(Name(nest.iterator), nest.start, nest.condition, nest.step)
     return block.nest(head, loop=1, loops=nest)
 
@@ -200,11 +229,7 @@ class BlockCharge:
 
     def of(self, block: Block, times: int, around: EnclosingLoops = OUTSIDE) -> int:
         """Return the cycles of a block, and those in it, that runs so many times."""
-        own = (
-            block.loop * self.profile.loop
-            + block.scalar * self.profile.scalar
-            + block.address * self.profile.address
-        )
+        own = sum(n * self.profile.find_kind_cost(kind) for kind, n in block.operations.items())
         inner = [each for each in block.statements if isinstance(each, Block)]
         return times * own + sum(self.within(each, times, around) for each in inner)
 

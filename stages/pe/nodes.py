@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.poly.expression import Name, Node, Number, Value
 
 # --- Values in programs ---------------------------------------------------------------------------
@@ -410,11 +411,16 @@ class Act(StatementNode):
 
 @dataclass(frozen=True, slots=True)
 class Charge(Act):
-    """What a basic block takes: its loop, scalar and address operations."""
+    """The operations of a basic block: its kinds, in their order, and how many of each."""
 
-    loop: int
-    scalar: int
-    address: int
+    kinds: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    @staticmethod
+    def of(**counts: int) -> Charge:
+        """Return the charge of so many operations of each kind."""
+        kinds = tuple(kind for kind in SCALAR_KINDS if counts.get(kind))
+        return Charge(kinds, tuple(int(counts[kind]) for kind in kinds))
 
 
 @dataclass(frozen=True, slots=True)

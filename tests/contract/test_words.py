@@ -130,7 +130,7 @@ def bullets(page):
 def test_each_line_of_a_summary_is_explained_where_results_are():
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     of_layers, of_programs = map(bullets, page.split("\n## Programs\n"))
-    of_layer = re.findall(r'f?"  ([a-zA-Z]+)  +', source_of_summary("layer"))
+    of_layer = re.findall(r'(?:^ +\(|yield )"(\w+)", ', source_of_summary("layer"), re.MULTILINE)
     of_program = re.findall(r'^ +\("(\w+)", ', source_of_summary("program"), re.MULTILINE)
     assert {"rests", "bound", "fabric"} <= set(of_layer) and {"cycles", "ran"} <= set(of_program)
     said = " ".join(of_layers)

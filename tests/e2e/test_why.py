@@ -133,7 +133,8 @@ def test_why_and_dry_name_definitions_of_changed_code(small):
     small.build()
     path = small.modules / "stages/poly/quota.py"
     text = path.read_text().replace("class Too", "class New:\n    pass\n\n\nclass Too")
-    path.write_text(text.replace("yield", "assert New\n        yield", 1) + "assert New\n")
+    text = text.replace("    yield\n", "    assert New\n        yield\n", 1)
+    path.write_text(text + "assert New\n")
     named = "stages/poly/quota.py: New, "
     assert named in small.run("dry", "a:place").out
     small.build()

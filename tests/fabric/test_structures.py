@@ -7,6 +7,7 @@ import pytest
 
 from lairmake.stages.fabric import engine
 from lairmake.stages.fabric.compiler import c_compiler
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.shipped import STAGES
 
 STRUCTURES = {
@@ -16,7 +17,8 @@ STRUCTURES = {
     "bins": engine.BINNED, "segment": engine.SEGMENT, "event": engine.EVENT,
     "phase": engine.PHASE, "record": engine.EngineRecord, "probe": engine.PROBE,
 }
-WITHIN = {("machine", name): f"costs.{name}" for name in ("loop", "scalar", "address")}
+WITHIN = {("machine", kind): f"costs.{kind}" for kind in SCALAR_KINDS} | {
+    ("usage", kind): f"spent.{kind}" for kind in SCALAR_KINDS}
 """What C calls a field that lies in another structure."""
 
 

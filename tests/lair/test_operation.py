@@ -143,7 +143,7 @@ def test_a_statement_of_two_operations_is_two_instructions():
     assert decision["parts"] == [{"type": "float32", "elements": 32}]
     assert [step["operation"] for step in decision["steps"]] == ["ADD", "MUL"]
     assert function(built.program("simd/pe_compute.c"), "compute_n")[2:] == [
-        "CHARGE(pe, 0, 0, 3);",
+        "CHARGE(pe, .address = 3);",
         "COUNT_CALL(pe, COMPUTE_N);",
         "vector_run(pe, &my->compute_n_0, my->compute_n_part0, &my->a_local[0], &my->b_local[0]);",
         "const float number5 = 3.0f;",

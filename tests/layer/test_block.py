@@ -35,9 +35,9 @@ def written(nest):
 
 def test_every_block_is_charged_for_what_it_does():
     assert written(loop("i", RUN, start=AFTER)) == [
-        "CHARGE(pe, 0, 1, 0);",
+        "CHARGE(pe, .scalar = 1);",
         "for (int i = n + 1; i <= 3; i += 1) {",
-        "    CHARGE(pe, 1, 1, 2);",
+        "    CHARGE(pe, .loop = 1, .scalar = 1, .address = 2);",
         "    const int k = i;",
         "    my->x[i][k] = 0;",
         "}",
@@ -46,7 +46,7 @@ def test_every_block_is_charged_for_what_it_does():
 
 def test_a_loop_that_runs_once_is_a_constant():
     assert written(loop("i", RUN, start=AFTER, condition=None)) == [
-        "CHARGE(pe, 0, 2, 2);",
+        "CHARGE(pe, .scalar = 2, .address = 2);",
         "const int i = n + 1;",
         "const int k = i;",
         "my->x[i][k] = 0;",
@@ -57,14 +57,14 @@ def test_a_condition_is_charged_outside_its_block_and_may_have_an_else():
     condition = Operation(">=", (Name("n"), Number(1)))
     nest = Branch(condition=condition, then=RUN, otherwise=loop("i", RUN))
     assert written(nest) == [
-        "CHARGE(pe, 0, 1, 0);",
+        "CHARGE(pe, .scalar = 1, .branch = 1);",
         "if (n >= 1) {",
-        "    CHARGE(pe, 0, 1, 2);",
+        "    CHARGE(pe, .scalar = 1, .address = 2);",
         "    const int k = i;",
         "    my->x[i][k] = 0;",
         "} else {",
         "    for (int i = 0; i <= 3; i += 1) {",
-        "        CHARGE(pe, 1, 1, 2);",
+        "        CHARGE(pe, .loop = 1, .scalar = 1, .address = 2);",
         "        const int k = i;",
         "        my->x[i][k] = 0;",
         "    }",
@@ -74,7 +74,8 @@ def test_a_condition_is_charged_outside_its_block_and_may_have_an_else():
 
 def test_instances_one_after_the_other_have_names_of_their_own():
     assert written(Series(children=(RUN, RUN))) == [
-        *["{", "    CHARGE(pe, 0, 1, 2);", "    const int k = i;", "    my->x[i][k] = 0;", "}"] * 2
+        *["{", "    CHARGE(pe, .scalar = 1, .address = 2);", "    const int k = i;",
+          "    my->x[i][k] = 0;", "}"] * 2
     ]
 
 
@@ -82,7 +83,7 @@ def test_only_constants_that_are_used_are_declared():
     block = Block()
     values = {"i": Operation("+", (Name("t0"), Number(1))), "j": Number(2), "k": K}
     block.declare(values, Block(statements=[STORED]))
-    assert lines(block) == ["CHARGE(pe, 0, 1, 0);", "const int i = t0 + 1;"]
+    assert lines(block) == ["CHARGE(pe, .scalar = 1);", "const int i = t0 + 1;"]
 
 
 def test_a_block_without_a_condition_is_the_block_itself():
@@ -95,7 +96,7 @@ def test_what_runs_under_one_condition_is_charged_once():
     for _ in range(2):
         block.when(condition).add(STORED)
     assert lines(block) == [
-        "CHARGE(pe, 0, 1, 0);", "if (n >= 1) {", "    my->x[i][k] = 0;",
+        "CHARGE(pe, .scalar = 1, .branch = 1);", "if (n >= 1) {", "    my->x[i][k] = 0;",
         "    {", "        my->x[i][k] = 0;", "    }", "}",
     ]
 

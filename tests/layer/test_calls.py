@@ -112,12 +112,12 @@ def test_what_is_the_same_along_a_dimension_is_computed_once():
     }
     assert decision["cycles"] < decision["others"]["loops"]["cycles"] / 10
     assert function(built.program("simd/pe_compute.c"), "compute_n")[2:] == [
-        "CHARGE(pe, 0, 0, 3);",
+        "CHARGE(pe, .address = 3);",
         "COUNT_CALL(pe, COMPUTE_N);",
         "const float number2 = 1.0f;",
         "vector_run(pe, &my->compute_n_0, my->compute_n_part0, &my->v_local[0], &number2);",
         "for (int i0 = 0; i0 <= 7; i0 += 1) {",
-        "    CHARGE(pe, 1, 1, 1);",
+        "    CHARGE(pe, .loop = 1, .address = 1, .square_root = 1, .load = 2, .store = 2);",
         "    my->compute_n_part0[i0] = sqrtf(my->compute_n_part0[i0]);",
         "}",
         "vector_run(pe, &my->compute_n, &my->y_local[0][0], &my->x_local[0][0], "

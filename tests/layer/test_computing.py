@@ -9,7 +9,7 @@ from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.codegen.instruction import (
     InstructionOperands,
     combine,
-    count_scalar_operations,
+    count_computed,
     make_literal,
     make_value,
 )
@@ -100,7 +100,7 @@ def test_what_is_combined_keeps_its_operands(op, floats, integers):
     [("a", 0), ("3", 0), ("-a", 1), ("a + b * c", 2), ("max(a, b) - 1", 2), ("relu(exp(a))", 2)],
 )
 def test_operations_are_counted(expr, operations):
-    assert count_scalar_operations(parse_expression(expr)) == operations
+    assert count_computed(parse_expression(expr), "float32").total() == operations
 
 
 @pytest.mark.parametrize(

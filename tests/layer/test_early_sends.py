@@ -125,9 +125,9 @@ def test_a_row_leaves_once_the_last_row_that_it_needs_has_ended():
     lines = function(build(*window(), "render").program("simd/pe_compute.c"), "end_x")
     assert lines[5:] == [
         "if (index0 < 9) {",
-        "    CHARGE(pe, 0, 1, 0);",
+        "    CHARGE(pe, .scalar = 1, .branch = 1);",
         "    if (index0 >= 2) {",
-        "        CHARGE(pe, 0, 0, 1);",
+        "        CHARGE(pe, .address = 1);",
         "        const int out = Y_EVEN;",
         "        stream_send(pe, &my->early_send_y, out, &my->y_local[index0][0], NULL);",
         "    }",

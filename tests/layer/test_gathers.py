@@ -140,8 +140,8 @@ def test_rows_are_sent_as_far_ahead_as_instructions_may_wait():
     few = mapping.replace("machine: ideal", "machine: {profile: ideal, threads: 4}")
     programs = [build(lair, text, "render").program("simd/pe_compute.c") for text in (mapping, few)]
     assert [function(program, "send_y")[-4:-2] for program in programs] == [
-        ["for (int n = 0; n < 3 && my->y_left > n; n += 1) {", "    CHARGE(pe, 1, 0, 0);"],
-        ["for (int n = 0; n < 1 && my->y_left > n; n += 1) {", "    CHARGE(pe, 1, 0, 0);"],
+        ["for (int n = 0; n < 3 && my->y_left > n; n += 1) {", "    CHARGE(pe, .loop = 1);"],
+        ["for (int n = 0; n < 1 && my->y_left > n; n += 1) {", "    CHARGE(pe, .loop = 1);"],
     ]
 
 

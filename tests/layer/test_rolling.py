@@ -127,12 +127,12 @@ def test_a_chunk_is_received_where_one_was_used():
     assert function(text, "next_A") == [
         "struct memory *my = pe->memory;",
         "",
-        "CHARGE(pe, 0, 2, 0);",
+        "CHARGE(pe, .scalar = 2);",
         "const int chunk = my->A_used;",
         "",
         "my->A_used = chunk + 1;",
         "if (chunk < 22) {",
-        "    CHARGE(pe, 0, 1, 1);",
+        "    CHARGE(pe, .scalar = 1, .address = 1);",
         "    const int index = chunk + 2;",
         "    stream_receive(pe, &my->receive_A, A, &my->A_local[index % 2][0][0], chunk_A);",
         "}",
@@ -147,7 +147,7 @@ def test_results_leave_after_each_step_and_make_room():
     assert function(built.program("simd/pe_compute.c"), "left_y") == [
         "struct memory *my = pe->memory;",
         "",
-        "CHARGE(pe, 0, 3, 0);",
+        "CHARGE(pe, .scalar = 3);",
         "const int chunk = my->y_room;",
         "",
         "my->y_room = chunk + 1;",

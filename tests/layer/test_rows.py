@@ -44,7 +44,7 @@ struct memory *my = pe->memory;
 
 COUNT_CALL(pe, COMPUTE_N);
 for (int outer0 = 0; outer0 <= 5; outer0 += 1) {
-    CHARGE(pe, 1, 2, 3);
+    CHARGE(pe, .loop = 1, .scalar = 2, .address = 3);
     const int size0 = 11 - 2 * outer0;
     configure(pe, &my->compute_n, COMPUTE_N, ADD, SIZES(size0),
               INT16_OPERAND(1), INT16_OPERAND(1), INT16_OPERAND(0));

@@ -161,13 +161,13 @@ const int PE_X = pe->x;
 const int out = PE_X % 2 == 0 ? Y_EVEN : Y_ODD;
 const int in = PE_X % 2 == 0 ? Y_ODD : Y_EVEN;
 
-CHARGE(pe, 0, 1, 0);
+CHARGE(pe, .scalar = 1, .branch = 1);
 if (PE_X == 0) {
     my->y_index0 = 0;
     my->y_position = 0;
     stream_receive(pe, &my->send_y, in, my->send_y_packed, pack_y);
 } else {
-    CHARGE(pe, 0, 1, 1);
+    CHARGE(pe, .scalar = 1, .address = 1, .branch = 1);
     if (PE_X == 3) {
         stream_send(pe, &my->send_y, out, &my->y_local[0], complete);
     } else {
@@ -181,16 +181,16 @@ const int out = Y_EVEN;
 int n = 0;
 const int index0 = my->y_index0;
 
-CHARGE(pe, 0, 0, 1);
+CHARGE(pe, .address = 1);
 COUNT_CALL(pe, PACK_Y);
 for (int i0 = 0; i0 <= 1; i0 += 1) {
-    CHARGE(pe, 1, 7, 2);
+    CHARGE(pe, .loop = 1, .scalar = 7, .address = 2);
     const int e0 = 4 * PE_Y + 2 * index0 + i0;
     COUNT_INSTANCES(pe, PACK_Y, 1);
     float16 y = my->y_local[e0 - 4 * PE_Y];
     y = f16(f32(y) + f32(my->send_y_packed[my->y_position++]));
     if (f32(y) != 0.0f) {
-        CHARGE(pe, 0, 1, 1);
+        CHARGE(pe, .scalar = 1, .address = 1);
         my->y_wavelets[n++] = sparse_float16(y, i0);
     }
 }
@@ -201,7 +201,7 @@ stream_send(pe, &my->pack_y, out, my->y_wavelets, sent_y);""",
 struct memory *my = pe->memory;
 const int out = Y_EVEN;
 
-CHARGE(pe, 0, 3, 0);
+CHARGE(pe, .scalar = 3);
 send_end(pe, out);
 if (++my->y_index0 <= 1) {
     pack_y(pe);

@@ -29,7 +29,7 @@ def test_a_pe_alone_in_its_chain_sends_without_a_question():
         "struct memory *my = pe->memory;",
         "const int out = Y_EVEN;",
         "",
-        "CHARGE(pe, 0, 0, 1);",
+        "CHARGE(pe, .address = 1);",
         "stream_send(pe, &my->send_y, out, &my->y_local[0], complete);",
     ]
 
@@ -49,7 +49,7 @@ def test_outer_indices_count_the_sequences_like_an_odometer():
         "(void)w;",
         "struct memory *my = pe->memory;",
         "",
-        "CHARGE(pe, 0, 4, 0);",
+        "CHARGE(pe, .scalar = 4);",
         "if (++my->x_index1 <= 1) {",
         "    return;",
         "}",

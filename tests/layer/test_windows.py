@@ -75,7 +75,7 @@ def test_the_last_rows_of_a_ring_are_copied_to_its_front():
         "",
         "const int index = chunk;",
         "if ((index + 1) % 3 == 0) {",
-        "    CHARGE(pe, 0, 0, 2);",
+        "    CHARGE(pe, .address = 2);",
         "    COUNT_CALL(pe, HALO_X);",
         "    vector_run(pe, &my->halo_x, &my->x_local[0], &my->x_local[384], NULL);",
         "}",

@@ -26,7 +26,7 @@ def reaction(prefer, variant="simd"):
 def test_a_hull_is_one_instruction_at_its_offset():
     program = reaction("hull")
     assert function(program, "on_x")[-3:] == [
-        "CHARGE(pe, 0, 0, 2);",
+        "CHARGE(pe, .address = 2);",
         "COUNT_CALL(pe, ON_X);",
         "vector_run(pe, &my->on_x, &my->y_local[index + 2], &x, &my->W_local[0]);",
     ]
@@ -50,7 +50,7 @@ def test_enumerated_sizes_have_a_configuration_each():
 def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
     program = reaction("enumerate")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, 0, 0, 4);",
+        "CHARGE(pe, .address = 4);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",
@@ -68,7 +68,7 @@ def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
 def test_a_size_that_is_looked_up_is_configured_before_the_call():
     program = reaction("configure")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, 0, 0, 4);",
+        "CHARGE(pe, .address = 4);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",
@@ -86,7 +86,7 @@ WITHOUT_TABLES = STREAM + "machine: {{profile: wse2, address: 9}}\n"
 def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
     program = build(CONV, WITHOUT_TABLES.format("enumerate"), "render").program("simd/pe_compute.c")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, 0, 4, 2);",
+        "CHARGE(pe, .scalar = 4, .address = 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
         "const int last0 = min(2, index);",
@@ -98,7 +98,7 @@ def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
 def test_a_size_is_configured_before_the_call_and_charged():
     program = build(CONV, WITHOUT_TABLES.format("configure"), "render").program("simd/pe_compute.c")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, 0, 5, 2);",
+        "CHARGE(pe, .scalar = 5, .address = 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
         "const int last0 = min(2, index);",
@@ -125,7 +125,7 @@ def test_each_pe_configures_only_the_sizes_that_it_needs():
     main = function(built.program("simd/pe_compute.c"), "pe_main")
     start = main.index("for (int s0 = 0; s0 < 8; s0 += 1) {")
     assert main[start + 1 : start + 4] == [
-        "    CHARGE(pe, 0, 2, 0);",
+        "    CHARGE(pe, .scalar = 2, .branch = 1);",
         "    if (s0 + PE_X <= 7) {",
         "        configure(pe, &my->on_x[s0], ON_X, MAC, SIZES(1 + s0),",
     ]
@@ -134,10 +134,10 @@ def test_each_pe_configures_only_the_sizes_that_it_needs():
 
 def test_loops_run_the_statement_element_by_element():
     assert function(reaction("hull", "loops"), "on_x")[4:] == [
-        "CHARGE(pe, 0, 3, 0);",
+        "CHARGE(pe, .scalar = 3);",
         "COUNT_CALL(pe, ON_X);",
         "for (int w_ = max(0, index - 2); w_ <= min(6, index); w_ += 1) {",
-        "    CHARGE(pe, 1, 1, 2);",
+        "    CHARGE(pe, .loop = 1, .address = 2, .float_operation = 1, .load = 2, .store = 1);",
         "    COUNT_INSTANCES(pe, ON_X, 1);",
         "    float16 *const element = &my->y_local[w_ + 2];",
         "    *element = f16(f32(*element) + f32(x) * f32(my->W_local[index - w_]));",
@@ -150,7 +150,9 @@ def test_an_affine_iterator_of_loops_is_part_of_addresses():
     lair = "lair n(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = exp(x[i]) + 1 }"
     mapping = 'target: "{ PE[2, 1] }"\nplacement: "{ n[i] -> PE[i//4, 0] }"\n'
     program = build(lair, mapping, "render").program("loops/pe_compute.c")
-    assert "    CHARGE(pe, 1, 2, 2);" in function(program, "compute_n")
+    found = " ".join(line.strip() for line in function(program, "compute_n"))
+    assert ("CHARGE(pe, .loop = 1, .address = 2, .float_operation = 1, .exponential = 1, "
+            ".load = 1, .store = 1);") in found
 
 
 SUM = "lair n(): {0} a[4][4], {0} b[4] -> {0} y[4]\n{{ all (i, j) in (4, 4) y[i] {1} {2} }}"
@@ -175,7 +177,10 @@ def test_scalar_operations_of_an_instance_and_a_multiply_add_is_one(op, expressi
     program = build(lair, RESIDENT, "render").program("loops/pe_compute.c")
     addresses = len(set(re.findall(r"[aby]\[", "y[" + expression)))
     charges = [line.strip() for line in function(program, "compute_n") if "CHARGE" in line]
-    assert charges[-1] == f"CHARGE(pe, 1, {scalar}, {addresses});"
+    moves = f".load = {2 * addresses}, .store = 2"
+    assert charges[-1] == (
+        f"CHARGE(pe, .loop = 1, .address = {addresses}, .float_operation = {scalar}, {moves});"
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,7 +240,7 @@ def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, te
     block = Block()
     address = find_base_address(operand, block, known)
     assert spell(address) == f"&my->y_local[{text}]"
-    assert (block.scalar, block.address) == (scalar, 1)
+    assert (block.operations["scalar"], block.operations["address"]) == (scalar, 1)
 
 
 def test_the_guard_is_asked_before_the_instruction_and_charged():
@@ -246,9 +251,9 @@ def test_the_guard_is_asked_before_the_instruction_and_charged():
     lair = MV.replace("T x[N]", "T x[12]").replace("x[j]", "x[2*j]")
     body = function(build(lair, mapping, "render").program("simd/pe_compute.c"), "on_x")
     assert body[4:] == [
-        "CHARGE(pe, 0, 2, 0);",
+        "CHARGE(pe, .scalar = 2, .branch = 1);",
         "if (index % 2 == 0) {",
-        "    CHARGE(pe, 0, 1, 2);",
+        "    CHARGE(pe, .scalar = 1, .address = 2);",
         "    COUNT_CALL(pe, ON_X);",
         "    vector_run(pe, &my->on_x, &my->y_local[0], &my->W_local[0][index / 2], &x);",
         "}",

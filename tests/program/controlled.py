@@ -45,7 +45,7 @@ static const int counts[] = { 0, 1, 3, 7 };
 static void run(struct pe *pe)
 {
     struct memory *my = pe->memory;
-    CHARGE(pe, 0, %(work)d, 0);
+    CHARGE(pe, .scalar = %(work)d);
     my->log[my->count++] = (int16_t)my->called;
     for (int k = 0; k < counts[my->called]; k += 1)
         my->log[my->count++] = my->argument[k];

@@ -27,7 +27,7 @@ from lairmake.stages.layer.codegen.streams import (
 )
 from lairmake.stages.layer.texts.isl_files import Part
 from lairmake.stages.layer.texts.task_graph import Arrival
-from lairmake.stages.pe.block import Block, Body, total, write_nest
+from lairmake.stages.pe.block import Block, Body, count_kinds, total, write_nest
 from lairmake.stages.pe.nodes import (
     Activate,
     Assign,
@@ -50,7 +50,6 @@ from lairmake.stages.poly.expression import (
     Name,
     Number,
     compare,
-    count_operations,
     make_element_loops,
 )
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain
@@ -165,7 +164,8 @@ def _write_relay(program: RoleProgram, name: str, arrival: Arrival) -> None:
 
     def instance(block: Block, at: Instance) -> None:
         index = at.arguments[-1]
-        block.charge(scalar=1 + count_operations(index))
+        block.charge(scalar=1)
+        block.charge(**count_kinds(index))
         block.add(CountCall(naming.counter(task)))
         block.add(SendSparse(colour, Name(variable), index, type_))
 

@@ -43,7 +43,7 @@ from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import Part
 from lairmake.stages.layer.texts.task_graph import Departure, InTurn, Outgoing
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.pe.block import Block, Body, total
+from lairmake.stages.pe.block import Block, Body, count_kinds, total
 from lairmake.stages.pe.nodes import (
     Address,
     Assign,
@@ -83,7 +83,6 @@ from lairmake.stages.poly.expression import (
     Operation,
     Value,
     compare,
-    count_operations,
     require_all,
 )
 from lairmake.stages.poly.functions import bind_set, name_indices
@@ -216,7 +215,8 @@ class GatherProgram:
             digit = Digit(Field(self.row), tuple(rows[k + 1 :]), rows[k] if k > 0 else None, least)
             for taken in (*digit.below, digit.count, digit.least):
                 if taken is not None:
-                    body.block.charge(scalar=1 + count_operations(taken))
+                    body.block.charge(scalar=1)
+                    body.block.charge(**count_kinds(taken))
             body.hold({name: digit})
 
     def _write_sent(self) -> None:
@@ -296,7 +296,7 @@ def configure_forward(
     program.hold(vector, "vector")
     size = value(count, pes)
     block = program.when(program.main.block, pes)
-    block.charge(scalar=count_operations(size))
+    block.charge(**count_kinds(size))
     operands = (Fabric(type_), Fabric(type_))
     block.add(Configure(Address(Field(vector)), None, "COPY", (size,), operands))
 

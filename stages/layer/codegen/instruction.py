@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,8 +23,9 @@ from lairmake.stages.layer.texts.simd_yaml import (
     TableDecision,
 )
 from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
+from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
-from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.block import Block, count_kinds, count_moves, write_nest
 from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.pe.nodes import (
     Address,
@@ -55,7 +57,6 @@ from lairmake.stages.poly.expression import (
     Operation,
     Value,
     compare,
-    count_operations,
     express,
     interval,
     is_affine,
@@ -127,16 +128,21 @@ def combine(op: str, left: Value, right: tree.Expr, operands: InstructionOperand
     return Computed(op, (left, make_value(right, operands)), operands.type)
 
 
-def count_scalar_operations(expr: tree.Expr) -> int:
-    """Return how many scalar operations an expression takes."""
+def count_computed(expr: tree.Expr, type_: str) -> Counter[str]:
+    """Return the operations of an expression that is computed in a type, by kind."""
     match expr:
         case tree.Unary():
-            return 1 + count_scalar_operations(expr.operand)
+            operation, parts = "-", [expr.operand]
         case tree.CallSyntax():
-            return 1 + sum(map(count_scalar_operations, expr.arguments))
+            operation, parts = expr.function, list(expr.arguments)
         case tree.Binary():
-            return 1 + count_scalar_operations(expr.left) + count_scalar_operations(expr.right)
-    return 0
+            operation, parts = expr.op, [expr.left, expr.right]
+        case _:
+            return Counter()
+    found = Counter([kind_of(operation, type_)])
+    for each in parts:
+        found += count_computed(each, type_)
+    return found
 
 # --- Steps of a task, and addresses of operands ---------------------------------------------------
 #
@@ -260,8 +266,10 @@ def find_base_address(operand: simd_yaml.LocalDecision, block: Block, context: i
     """
     indices = [value(b, context) for b in operand.base]
     listed = zip(operand.base, indices, strict=True)
-    costly = (count_operations(i) for b, i in listed if not _is_free(b, context))
-    block.charge(address=1, scalar=sum(costly))
+    block.charge(address=1)
+    for base, index in listed:
+        if not _is_free(base, context):
+            block.charge(**count_kinds(index))
     return Address(Element(Field(operand.local), tuple(indices)))
 
 
@@ -309,9 +317,17 @@ def call_loops(
     if step.counter is not None:
         run.add(CountInstance(step.counter))
     run.add(_stored(step, to, sources))
+    operation = OPERATORS.get(step.operation, step.operation)
+    kind = kind_of(operation, _computed_in(step.operands[0].type))
+    in_memory = [array is not None for array in arrays]
+    stored, loaded = (
+        [o.type for o, held in zip(step.operands[part], in_memory[part], strict=True) if held]
+        for part in (slice(0, 1), slice(1, None))
+    )
 
     def instance(inner: Block, at: Instance) -> None:
-        inner.charge(scalar=1, address=len(set(arrays) - {None}))
+        inner.charge(**{kind: 1}, address=len(set(arrays) - {None}))
+        inner.charge(**count_moves(loaded, stored))
         inner.declare(dict(zip(names, at.arguments, strict=True)), run)
         inner.absorb(run)
 
@@ -319,10 +335,15 @@ def call_loops(
     write_nest(around, make_element_loops(box, context, names), instance)
 
 
+def _computed_in(type_: str) -> str:
+    """Return the type in which a step computes an element of a type."""
+    return type_ if is_integer(type_) else "float32"
+
+
 def _stored(step: InstructionStep, to: Value, sources: Sequence[Value]) -> Store:
     """Return the statement that computes an element of a step in float32, or in integers."""
     type_, *types = (operand.type for operand in step.operands)
-    computed = type_ if is_integer(type_) else "float32"
+    computed = _computed_in(type_)
     values = tuple(load(s, t, computed) for s, t in zip(sources, types, strict=True))
     operation = OPERATORS.get(step.operation, step.operation)
     return Store(to, Computed(operation, values, computed), type_)
@@ -517,7 +538,7 @@ def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value
         block.charge(scalar=1)
         if start != Number(1):
             between = Operation("-", (Operation("+", (between, Number(1))), start))
-            block.charge(scalar=count_operations(start) + 2)
+            block.charge(**(count_kinds(start) + Counter(scalar=2)))
         subscripts.append(between)
     return tuple(subscripts)
 
@@ -637,16 +658,19 @@ def statement_loops(
     time = model.time_of(name)
     accesses = model.accesses(name)
     arriving = {tensor: Name(variable) for tensor, variable in elements.items()}
-    scalar, target, op = _scalar_operations(task.op, expr), task.target, task.op
+    target, op = task.target, task.op
 
     def instance(inner: Block, at: Instance) -> None:
         context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
         found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
-        inner.charge(scalar=scalar, address=len(set(found) - set(elements)))
         types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
         run = Block()
         run.add(CountInstance(naming.counter(name)))
         operands = InstructionOperands(values=found | arriving, types=types)
+        held = [t for t in found if t not in elements]
+        inner.charge(**_count_of_instance(op, expr, operands.type), address=len(held))
+        loaded = [types[t] for t in held if t != target or op != "="]
+        inner.charge(**count_moves(loaded, [types[target]]))
         run.add(*assignment(target, op, expr, operands))
         for iterator, index in zip(iterators, at.arguments, strict=True):
             inner.declare({iterator: index}, run, free=is_affine(index))
@@ -692,13 +716,13 @@ def assignment(
     return [Point("element", type_, Address(element)), Store(pointed, computed, type_)]
 
 
-def _scalar_operations(op: str, expr: Expr) -> int:
-    """Return the scalar operations of a statement; a multiply-add is one."""
-    own = count_scalar_operations(expr)
+def _count_of_instance(op: str, expr: Expr, type_: str) -> Counter[str]:
+    """Return the operations of an instance of a statement, by kind; a multiply-add is one."""
+    own = count_computed(expr, type_)
     if op == "=":
-        return max(1, own)
-    fused = op == "+=" and own == 1 and isinstance(expr, Binary) and expr.op == "*"
-    return 1 if fused else own + 1
+        return own or Counter(scalar=1)
+    fused = op == "+=" and own.total() == 1 and isinstance(expr, Binary) and expr.op == "*"
+    return own if fused else own + Counter([kind_of(COMBINE[op], type_)])
 
 
 def transfer_loops(

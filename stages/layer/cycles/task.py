@@ -128,7 +128,7 @@ class Charged:
     def _guarded(self, block: Block) -> int:
         """Return the charge of a block whose inner ones run only where there are instances."""
         inner = [each for each in block.statements if isinstance(each, Block)]
-        own = Block(loop=block.loop, scalar=block.scalar, address=block.address)
+        own = Block(operations=block.operations)
         within = sum(self.charge.within(b, self.calls) for b in inner)
         return self.charge.of(own, self.known) + within
 

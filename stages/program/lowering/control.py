@@ -422,7 +422,7 @@ def _look_up(sections: int, outermost: Mapping[str, Value]) -> Function:
     body.hold(outermost)
     block, number = body.block, Name("number")
     block.add(Declare(number.name, "int", _read(WaveletValue("int16"))),
-              Demand(number, sections, "sections"), BlockColour(COORD), Charge(0, 0, 6))
+              Demand(number, sections, "sections"), BlockColour(COORD), Charge.of(address=6))
     for vector, field, colour, at in zip(
         RESPONSE_VECTORS, (ARGUMENT_STREAM, CONTROL), (ARGS_DIST, CTRL_DIST), (0, 2), strict=True
     ):

@@ -142,8 +142,8 @@ class Arguments:
     behind: int = 0
 
     @property
-    def charged(self) -> tuple[int, int]:
-        """Return the scalar operations and the addresses that setting up takes.
+    def charged(self) -> Mapping[str, int]:
+        """Return the operations that setting up takes, by kind.
 
         Each operand and each filter takes an address. A scalar operation is taken by each size of
         an operand, each stride that is an argument, each product of a size and a filter, and the
@@ -152,7 +152,8 @@ class Arguments:
         filters = 2 if self.senders else 1
         strides = sum(each not in (ONE, SAME) for op in self.operands for each in op.strides)
         sizes = len(self.sizes) * len(self.operands)
-        return sizes + strides + filters + (filters == 2), len(self.operands) + filters
+        return {"scalar": sizes + strides + filters + (filters == 2),
+                "address": len(self.operands) + filters}
 
     def begin_sizes(self, first: Value) -> tuple[Value, ...]:
         """Return the sizes: `first`, and the others as arguments."""
@@ -255,7 +256,7 @@ def write_calls(
         switch.nest(Case((number,), "")).add(NowRuns(procedure.name), Call(Task(name)))
     taken = Body(name=ON_CALL.name, comment="Take the arguments of a procedure.", kind="control")
     block = taken.block
-    block.add(BlockColour(ON_CONTROL), *([KeepCycle(BEGUN)] if timed else []), Charge(0, 2, 0),
+    block.add(BlockColour(ON_CONTROL), *([KeepCycle(BEGUN)] if timed else []), Charge.of(scalar=2),
               Assign(CALLED, WaveletArgument()), Demand(CALLED, len(procedures), "procedures"))
     limit = find_limit(procedures, profile)
     if limit is not None:

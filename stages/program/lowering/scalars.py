@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 from typing import TypeAlias
 
+from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.block import Block, count_moves
 from lairmake.stages.pe.listing import Local
 from lairmake.stages.pe.nodes import (
     Assign,
@@ -116,9 +118,25 @@ def make_literal(value: forms.Number, type_: str) -> Literal:
     return Literal(int(rounded) if is_integer(type_) else float(rounded), type_)
 
 
-def count_scalars(op: str) -> int:
-    """Return the scalar operations that a loop is charged for an element of an operation."""
-    return 0 if op == "copy" else 1
+def count_element(op: str, types: Sequence[str], in_memory: Sequence[bool]) -> Counter[str]:
+    """Return the operations of an element of an operation, by kind.
+
+    `types` are those of the target and of the operands, and `in_memory` says which of these are
+    elements of arrays, whose addresses move.
+    """
+    result, *of = types
+    held = [type_ if moves else None for type_, moves in zip(types, in_memory, strict=True)]
+    found = count_moves(filter(None, held[1:]), filter(None, held[:1]))
+    found["address"] += sum(in_memory)
+    if op != "copy":
+        computed = of[0] if op in COMPARED or op == "cast" else result
+        found[kind_of(INFIX.get(op, op), computed)] += 1
+    return found
+
+
+def times(count: int, operations: Mapping[str, int]) -> Mapping[str, int]:
+    """Return so many times the operations."""
+    return {kind: count * each for kind, each in operations.items()}
 
 # --- Conditions as nodes --------------------------------------------------------------------------
 
@@ -247,14 +265,18 @@ def compute_node(block: Block, node: GraphNode, known: Globals) -> None:
     sizes, entry = accesses.dst.sizes, known.find_entry(node.dst)
     types, operands = _find_operands(node, accesses, known)
     target = _find_element(entry, accesses.dst, known)
-    arrays = sum(each is not None and bool(each.axes) for each in (accesses.dst, *accesses.src))
+    arrays = [each is not None and bool(each.axes) for each in (accesses.dst, *accesses.src)]
     count = prod(sizes)
-    block.charge(loop=count * bool(sizes), scalar=count, address=count * arrays)
+    block.charge(loop=count * bool(sizes))
+    block.charge(**times(count, count_element(node.op, types, arrays)))
+    if node.op == "copy":
+        block.charge(scalar=count)
     if not sizes or not any(name == node.dst and each != accesses.dst
                             for name, each in zip(node.src, accesses.src, strict=True)):
         nest(block, sizes).add(operate(target, node.op, types, operands))
         return
     block.charge(loop=count, address=2 * count)
+    block.charge(**times(count, count_moves([entry.type], [entry.type])))
     known.scratch[entry.type] = max(count, known.scratch.get(entry.type, 0))
     apart = Element(Field(SCRATCH + entry.type), (_number(sizes),))
     nest(block, sizes).add(operate(apart, node.op, types, operands))
@@ -289,7 +311,9 @@ def _reduce(block: Block, node: GraphNode, accesses: RegionAccesses, known: Glob
     source = known.find_entry(node.src[0])
     wide, kept = find_accumulator(node.op, source.type), source.type
     count = prod(of.sizes)
-    block.charge(loop=count, scalar=count + 1, address=count)
+    step = count_moves([kept], []) + Counter([kind_of(INFIX.get(STEPS[node.op], ""), wide)])
+    block.charge(loop=count, address=count, scalar=1)
+    block.charge(**times(count, step))
     neutral = make_literal(find_neutral(node.op, kept).item(), wide)
     block.add(Declare(found.name, wide, neutral, fixed=False))
     value = _find_element(source, of, known)

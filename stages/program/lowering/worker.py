@@ -66,7 +66,7 @@ from lairmake.stages.program.lowering.lowered import (
     react,
     write_calls,
 )
-from lairmake.stages.program.lowering.scalars import count_scalars, make_literal, operate
+from lairmake.stages.program.lowering.scalars import count_element, make_literal, operate
 from lairmake.stages.program.lowering.tensors import find_filters_address
 from lairmake.stages.program.sections.program import (
     ARRAY,
@@ -234,8 +234,7 @@ class WorkerWriter:
             self._stream(block, procedure, arguments, operation)
             return
         self.take_part(block, arguments, SIZE, arguments.filter)
-        scalars, addresses = arguments.charged
-        block.charge(scalar=scalars, address=addresses)
+        block.charge(**arguments.charged)
         if operation is None:
             _loop(block, procedure, arguments)
         else:
@@ -260,7 +259,7 @@ class WorkerWriter:
         fabric = Fabric(sent.type)
         block.add(
             self.ring.pass_over(state, find_argument(arguments.before)),
-            Charge(0, *arguments.charged), Join(COMPLETE),
+            Charge.of(**arguments.charged), Join(COMPLETE),
             Configure(SENDING, counter, "COPY", arguments.begin_sizes(SENT),
                       (fabric, sent.operand)),
             Send(SENDING, self.ring.sends_on, sent.place, COMPLETE),
@@ -279,8 +278,8 @@ class WorkerWriter:
         arguments, block = find_arguments(procedure), body.block
         destination, source = arguments.operands
         sizes = arguments.begin_sizes(SIZE)
-        scalars, addresses = arguments.charged
-        block.charge(scalar=scalars + len(sizes), address=addresses)
+        block.charge(**arguments.charged)
+        block.charge(scalar=len(sizes))
         self.take_part(block, arguments, SIZE, arguments.filter)
         kept = [Name(f"kept{k}") for k in range(len(sizes))]
         once = (Element(Field("filter"), (find_argument(arguments.filter),)),
@@ -306,8 +305,7 @@ class WorkerWriter:
         arguments, block = find_arguments(procedure), body.block
         kept = self.keep(procedure, len(arguments.sizes))
         (source,), one = arguments.operands, (Number(1),)
-        scalars, addresses = arguments.charged
-        block.charge(scalar=scalars, address=addresses)
+        block.charge(**arguments.charged)
         self.take_part(block, arguments, SIZE, arguments.filter)
         block.add(Assign(Field(KEPT + kept.type), find_beginning(procedure)))
         run(block, VECTORS[STEPS[procedure.op]], arguments.begin_sizes(SIZE), kept, kept, source)
@@ -366,8 +364,8 @@ def _loop(block: Block, procedure: Procedure, arguments: Arguments) -> None:
     for name, each in zip(names, arguments.operands, strict=True):
         block.add(DemandInside(sizes, each.operand, name))
     inner, loops = _nest(block, sizes)
-    inner.charge(scalar=count_scalars(procedure.op),
-                 address=sum(each.is_array for each in arguments.operands))
+    in_memory = [each.is_array for each in arguments.operands]
+    inner.charge(**count_element(procedure.op, procedure.types, in_memory))
     target, *elements = (Element(name, (each.find_element(loops),))
                          for name, each in zip(names, arguments.operands, strict=True))
     inner.add(operate(target, procedure.op, procedure.types, elements))

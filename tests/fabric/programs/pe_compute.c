@@ -51,7 +51,7 @@ static void on_x(struct pe *pe, wavelet w)
     const float16 x = wavelet_float16(w);
 
     COUNT_CALL(pe, ON_X);
-    CHARGE(pe, 0, 1, 2);
+    CHARGE(pe, .scalar = 1, .address = 2);
     vector_run(pe, &my->on_x, &my->y_local[0], &my->W_local[0][index], &x);
 }
 

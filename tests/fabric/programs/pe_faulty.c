@@ -134,7 +134,7 @@ static void joins_null(struct pe *pe, struct memory *my)
 static void charges_less(struct pe *pe, struct memory *my)
 {
     (void)my;
-    CHARGE(pe, 0, -9, 0);
+    CHARGE(pe, .scalar = -9);
 }
 
 static void sends_by_no_vector(struct pe *pe, struct memory *my)

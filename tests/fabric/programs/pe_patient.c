@@ -14,7 +14,7 @@ static void on_x(struct pe *pe, wavelet w)
 {
     struct memory *my = pe->memory;
 
-    CHARGE(pe, 0, 20, 0);
+    CHARGE(pe, .scalar = 20);
     my->seen_local[my->sequence][wavelet_index(w)] = wavelet_int16(w);
     if (pe->y == 4)
         give_room(pe, X, my->room, 66);

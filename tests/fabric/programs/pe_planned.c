@@ -19,7 +19,7 @@ struct memory {
 static void on_wavelet(struct pe *pe, wavelet w)
 {
     (void)w;
-    CHARGE(pe, 0, 1, 0);
+    CHARGE(pe, .scalar = 1);
 }
 
 /* What comes is sent back on another colour. */

@@ -10,7 +10,7 @@ static void on_x(struct pe *pe, wavelet w)
     const int index = wavelet_index(w);
 
     COUNT_CALL(pe, ON_X);
-    CHARGE(pe, 0, 1, 0);
+    CHARGE(pe, .scalar = 1);
     if (index >= 4 * PE_X && index <= 4 * PE_X + 3)
         send_sparse(pe, X_DOWN, wavelet_float16(w), index - 4 * PE_X);
 }
@@ -19,7 +19,7 @@ static void end_x(struct pe *pe, wavelet w)
 {
     (void)w;
     COUNT_CALL(pe, END_X);
-    CHARGE(pe, 0, 1, 0);
+    CHARGE(pe, .scalar = 1);
     send_end(pe, X_DOWN);
     invocation_done(pe);
 }

@@ -20,7 +20,7 @@ static void first(struct pe *pe)
     struct memory *my = pe->memory;
 
     my->stamp_local[0] = (int32_t)read_clock(pe);
-    CHARGE(pe, 0, 7, 0);
+    CHARGE(pe, .scalar = 7);
     my->stamp_local[1] = (int32_t)read_clock(pe);
     COUNT_CALL(pe, FIRST);
     COUNT_CYCLES(pe, FIRST, my->stamp_local[1] - my->stamp_local[0]);

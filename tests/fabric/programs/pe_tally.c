@@ -16,7 +16,7 @@ static void on_x(struct pe *pe, wavelet w)
 
     COUNT_CALL(pe, ON_X);
     COUNT_INSTANCES(pe, ON_X, 1);
-    CHARGE(pe, 0, 20, 0);
+    CHARGE(pe, .scalar = 20);
     my->seen_local[my->sequence][wavelet_index(w)] = wavelet_int16(w);
 }
 

@@ -11,10 +11,10 @@ static void run(struct pe *pe)
 {
     struct memory *my = pe->memory;
 
-    CHARGE(pe, 0, 1, 2);
+    CHARGE(pe, .scalar = 1, .address = 2);
     my->y_local[0] = my->v_local[0];
     for (int32_t k = 1; k < my->size[0]; k += 1) {
-        CHARGE(pe, 1, 2, 3);
+        CHARGE(pe, .loop = 1, .scalar = 2, .address = 3);
         my->y_local[k] = my->v_local[k] - 0.5f * my->y_local[k - 1];
     }
     invocation_done(pe);
