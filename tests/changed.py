@@ -126,7 +126,8 @@ def _reached_by_folder(path):
     folder = _folder(path)
     if folder in OF_WINGS:
         return _reached(OF_WINGS[folder])
-    is_small = folder == "e2e" and not WIDELY.search(path.read_text("utf-8"))
+    own = [module for module in _modules(path) if module.name not in ("conftest.py", "forked.py")]
+    is_small = folder == "e2e" and not any(WIDELY.search(m.read_text("utf-8")) for m in own)
     return _reached_at(OF_SMALL if is_small else ("",))
 
 

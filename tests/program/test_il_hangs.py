@@ -1,5 +1,6 @@
 """A program that hangs while it is captured is shown at its line of the source."""
 
+import re
 from functools import partial
 
 import pytest
@@ -32,7 +33,10 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
     with pytest.raises(UserError) as error:
         run_apart(capture_program, folder.inputs(), {"il": il}, limits=ChildLimits(seconds=1.0),
                   find=partial(find_place, il))
-    assert str(error.value).replace(f"{tmp_path}/", "") == (
-        "heat.py:8:5: error: the program takes more than 1 s of a processor\n      while n: pass\n"
-        "      ^^^^^^^^^^^^^\nhint: a loop that ends, fewer steps or a smaller field; or more, "
-        "in program.yaml: `limits: {seconds: 10}`\n")
+    first, line, marks, hint = str(error.value).replace(f"{tmp_path}/", "").splitlines()
+    assert re.fullmatch(
+        r"heat.py:8:(5|14): error: the program takes more than 1 s of a processor", first)
+    assert line == "      while n: pass"
+    assert marks in ("      ^^^^^^^^^^^^^", "               ^^^^"), "the loop, or what it runs"
+    assert hint == ("hint: a loop that ends, fewer steps or a smaller field; or more, "
+                    "in program.yaml: `limits: {seconds: 10}`")
