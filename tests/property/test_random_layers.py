@@ -8,7 +8,7 @@ from lairmake.stages.layer.streams import plan
 from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 
-ORDINARY, LONG, FEW = 120, 2000, 8
+ORDINARY, LONG, FEW = 120, 2000, 4
 REGRESSIONS = sorted(p.parent for p in Path(__file__).parent.glob("regressions/*/layer.yaml"))
 
 HARD = (14, 35, 36, 118)
