@@ -54,7 +54,6 @@ def test_a_random_layer_is_right_or_refused(seed, examined, record_property):
     record_property(*recorded(seed, examined(seed)))
 
 
-@pytest.mark.wide
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", range(LONG, LONG + FEW))
 def test_one_of_a_few_random_layers_is_right_or_refused(seed, examined):
