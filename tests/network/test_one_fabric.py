@@ -149,7 +149,6 @@ def right(names):
     return {name: {"right": True, "max_abs_error": 0.0} for name in names}
 
 
-@pytest.mark.wide
 def test_each_part_gives_what_it_gives_alone(net):
     """Between gives and twice there are two bridges: what leaves is heard on the same colour."""
     found = net.run(CHAIN)
