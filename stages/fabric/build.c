@@ -129,7 +129,7 @@ static void make_queues(struct engine *engine)
             struct intake *intake = intake_of(&engine->node[node], colour);
 
             if (intake != NULL)
-                intake->capacity = intake_capacity(engine, node, colour);
+                intake->capacity = (uint32_t)intake_capacity(engine, node, colour);
         }
     }
 }

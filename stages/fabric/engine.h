@@ -271,11 +271,13 @@ struct router {
 
 /* ---- PEs ------------------------------------------------------------------------------------- */
 
+enum { MAX_ROOM = 1 << 23 };
+
 struct intake {                                /* what came down the ramp on one colour */
     wavelet_task *data, *control;
-    int32_t capacity;
-    bool blocked, passes, has_room;
-    int8_t out;                                /* if it passes, the colour on which it does */
+    uint32_t capacity : 24;                    /* wavelets, fewer than MAX_ROOM: one word with */
+    uint32_t out : 5;                          /* the colour on which it passes, if it does */
+    uint32_t blocked : 1, passes : 1, has_room : 1;
     struct queue queue;                        /* if it has no room of the program's */
 };
 

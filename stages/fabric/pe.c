@@ -162,7 +162,7 @@ void forward(struct pe *pe, int in, int out)
 
     if (can_receive(node, in) && can_send(node, out)) {
         intake_of(node, in)->passes = true;
-        intake_of(node, in)->out = (int8_t)out;
+        intake_of(node, in)->out = (uint32_t)out;
     }
 }
 

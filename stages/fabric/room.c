@@ -21,6 +21,10 @@ static bool can_give_room(struct node *node, int colour, const void *room, int64
     else if (bytes == 0)
         fail(node->engine, "PE[%d, %d] gives %s room for nothing", x_of(node),
              y_of(node), layout->colour_names[colour]);
+    else if (bytes / (int64_t)sizeof(int32_t[2]) >= MAX_ROOM)
+        fail(node->engine, "PE[%d, %d] gives %s room for %lld wavelets, at most %d", x_of(node),
+             y_of(node), layout->colour_names[colour],
+             (long long)(bytes / (int64_t)sizeof(int32_t[2])), MAX_ROOM - 1);
     else if (first < 0 || bytes < 0
              || first + bytes > (int64_t)program_of(node)->memory)
         fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", x_of(node),
@@ -66,7 +70,7 @@ void give_room(struct pe *pe, int colour, int32_t (*place)[2], int32_t capacity)
         return;
     if (fills)
         make_fifo(node, colour, room, capacity);
-    intake->capacity = capacity;
+    intake->capacity = (uint32_t)capacity;
     intake->has_room = true;
     memcpy(intake->queue.parcels, &room, sizeof room);
 }

@@ -13,7 +13,7 @@ from tests.fabric.conftest import HERE
 from tests.fabric.running import run_fabric
 
 COLOURS, SIZE, ELEMENTS = 14, 32, 8
-LIMIT = 3 * 1024
+LIMIT = 3000
 """Bytes for a PE."""
 
 
