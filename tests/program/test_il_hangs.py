@@ -1,6 +1,8 @@
-"""A program that hangs while it is captured is shown at its line of the source."""
+"""A program that hangs while it is captured is shown at its line of the source.
 
-import re
+It hangs on one line of program.il, too: of a loop either line may be the one that runs.
+"""
+
 from functools import partial
 
 import pytest
@@ -21,7 +23,7 @@ x = LocalArray("x", 1.0, shape=(3, 2, 4), output=True)
 with Run_On_Host():
     n = 1
 
-    while n: pass
+    n = any(iter(int, 1))
 """
 
 
@@ -33,10 +35,8 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
     with pytest.raises(UserError) as error:
         run_apart(capture_program, folder.inputs(), {"il": il}, limits=ChildLimits(seconds=1.0),
                   find=partial(find_place, il))
-    first, line, marks, hint = str(error.value).replace(f"{tmp_path}/", "").splitlines()
-    assert re.fullmatch(
-        r"heat.py:8:(5|14): error: the program takes more than 1 s of a processor", first)
-    assert line == "      while n: pass"
-    assert marks in ("      ^^^^^^^^^^^^^", "               ^^^^"), "the loop, or what it runs"
-    assert hint == ("hint: a loop that ends, fewer steps or a smaller field; or more, "
-                    "in program.yaml: `limits: {seconds: 10}`")
+    assert str(error.value).replace(f"{tmp_path}/", "") == (
+        "heat.py:8:5: error: the program takes more than 1 s of a processor\n"
+        "      n = any(iter(int, 1))\n      ^^^^^^^^^^^^^^^^^^^^^\n"
+        "hint: a loop that ends, fewer steps or a smaller field; or more, "
+        "in program.yaml: `limits: {seconds: 10}`\n")
