@@ -41,21 +41,24 @@ OF_WINGS = {
 
 
 def main(options):
-    """Run pytest, with options of it that leave out no test of a file but by markers, on the files
-    of tests that changed; return its exit code."""
+    """Run pytest on the files of tests that changed, and return its exit code.
+
+    Its options may leave out tests of a file by `-m` alone: what passed is kept for each of these.
+    """
+    marks = options[options.index("-m") + 1]
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    known = _read_passed()
+    known = _read_passed().get(marks, {})
     changed = [f for f in files if _folder(f) == ALWAYS or known.get(_name(f)) != _digest(f)]
     print(f"{len(changed)} of {len(files)} files of tests may see what changed", flush=True)
     names = [_name(file) for file in changed]
-    return pytest.main([*options, *names], plugins=[Outcomes(names)])
+    return pytest.main([*options, *names], plugins=[Outcomes(marks, names)])
 
 
 class Outcomes:
     """The files of tests that pytest runs, and those of which a test failed."""
 
-    def __init__(self, names):
-        self.names, self.failed = names, set()
+    def __init__(self, marks, names):
+        self.marks, self.names, self.failed = marks, names, set()
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
@@ -66,7 +69,9 @@ class Outcomes:
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             passed = {name: _digest(ROOT / name) for name in self.names if name not in self.failed}
             PASSED.parent.mkdir(exist_ok=True)
-            PASSED.write_text(json.dumps(_read_passed() | passed, indent=0), encoding="utf-8")
+            kept = _read_passed()
+            kept[self.marks] = kept.get(self.marks, {}) | passed
+            PASSED.write_text(json.dumps(kept, indent=0), encoding="utf-8")
 
 
 def _folder(path):
@@ -86,14 +91,25 @@ def _digest(path):
     """Return the digest of all that the tests of a file may reach."""
     modules = _modules(path)
     texts = [module.read_bytes() for module in modules]
-    data = [f for folder in {m.parent for m in modules} for f in folder.iterdir()
-            if f.is_file() and f.suffix != ".py"]
-    parts = {_name(file): digest_of(file.read_bytes()) for file in (*modules, *data)}
+    parts = {_name(file): digest_of(file.read_bytes()) for file in modules} | _data(_folder(path))
     found = {name for module in modules for name in _names(module)}
     parts |= reach(*sorted(found)).units
     if any(STARTS.search(text.decode()) for text in texts):
         parts |= _reached_by_folder(path)
     return digest_of_part(parts)
+
+
+@functools.cache
+def _data(folder):
+    """Return the files of a folder of tests that are no modules of tests, or lie where none are.
+
+    The second kind are Python files that tests copy: small stages, cases of users.
+    """
+    every = [f for f in (ROOT / "tests" / folder).rglob("*")
+             if f.is_file() and "__pycache__" not in f.parts]
+    of_tests = {f.parent for f in every if f.name.startswith(("test_", "conftest"))}
+    return {_name(file): digest_of(file.read_bytes()) for file in every
+            if file.suffix != ".py" or file.parent not in of_tests}
 
 
 def _modules(path):

@@ -41,12 +41,13 @@ def test_tests_of_small_stages_do_not_reach_what_is_not_beside_them():
 def test_what_passed_is_kept_by_its_digest(tmp_path, monkeypatch):
     monkeypatch.setattr(changed, "PASSED", tmp_path / "state/tests.json")
     names = ["tests/lair/test_checks.py", "tests/lair/test_conditions.py"]
-    outcomes = changed.Outcomes(names)
+    outcomes = changed.Outcomes("wide", names)
     outcomes.failed.add(names[1])
     outcomes.pytest_sessionfinish(pytest.ExitCode.TESTS_FAILED)
-    assert json.loads(changed.PASSED.read_text()) == {names[0]: changed._digest(ROOT / names[0])}
-    changed.Outcomes(names).pytest_sessionfinish(pytest.ExitCode.INTERRUPTED)
-    assert set(json.loads(changed.PASSED.read_text())) == {names[0]}
+    kept = {"wide": {names[0]: changed._digest(ROOT / names[0])}}
+    assert json.loads(changed.PASSED.read_text()) == kept
+    changed.Outcomes("wide", names).pytest_sessionfinish(pytest.ExitCode.INTERRUPTED)
+    assert json.loads(changed.PASSED.read_text()) == kept
 
 
 def test_only_files_that_changed_run_and_the_contract(tmp_path, monkeypatch):
@@ -55,9 +56,18 @@ def test_only_files_that_changed_run_and_the_contract(tmp_path, monkeypatch):
     every = sorted((ROOT / "tests").rglob("test_*.py"))
     known = {changed._name(path): "same" for path in every}
     del known["tests/lair/test_checks.py"]
-    changed.PASSED.write_text(json.dumps(known), encoding="utf-8")
+    changed.PASSED.write_text(json.dumps({"not long": known}), encoding="utf-8")
     asked = []
     monkeypatch.setattr(changed.pytest, "main", lambda words, plugins: asked.append(words) or 0)
     assert changed.main(["-m", "not long"]) == 0
     contract = [n for n in known if n.startswith("tests/contract/")]
     assert asked == [["-m", "not long", *sorted([*contract, "tests/lair/test_checks.py"])]]
+    asked.clear()
+    changed.main(["-m", "wide"])
+    assert len(asked[0]) - 2 == len(every), "what passed in one run says nothing of another one"
+
+
+def test_texts_and_python_that_tests_copy_are_data_of_their_folder():
+    data = changed._data("e2e")
+    assert {"tests/e2e/golden/diff/cyclic.txt", "tests/e2e/small/parse.py"} <= data.keys()
+    assert "tests/e2e/edited.py" not in data
