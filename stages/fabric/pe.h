@@ -249,7 +249,7 @@ static inline void *at_word(int16_t *array, int16_t words)
 
 /* ---- The PE ---------------------------------------------------------------------------------- */
 
-/* The kinds of operations of scalar code, as profiles have figures for them: machine/scalar_code.py
+/* The kinds of operations of scalar code, in the order of machine/scalar_code.py; docs/machines.md
  * says what each is. */
 #define KINDS(each)                                                                                \
     each(loop) each(scalar) each(address) each(integer_product) each(wide_integer)                 \

@@ -274,7 +274,7 @@ class Profile:
         """Return the figure by which a kind of scalar code is charged; None where it is not."""
         figure: str | None = kind
         while figure is not None and getattr(self, figure) is None:
-            figure = SCALAR_KINDS[figure].otherwise
+            figure = SCALAR_KINDS[figure]
         return figure
 
     def find_kind_cost(self, kind: str) -> int:

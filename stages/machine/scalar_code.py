@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from lairmake.stages.machine.types import is_integer
 
-
-class ScalarKind(NamedTuple):
-    """A kind of operations; on a machine without a figure of its own it costs that of `otherwise`.
-
-    None: such a machine charges nothing for it.
-    """
-
-    meaning: str
-    otherwise: str | None = "scalar"
-
-
-SCALAR_KINDS: Mapping[str, ScalarKind] = {
-    "loop": ScalarKind("a step and a test of a loop", None),
-    "scalar": ScalarKind(
-        "a sum, a logical operation, a comparison or a move of 16 bits", None),
-    "address": ScalarKind("an address that is computed", None),
-    "integer_product": ScalarKind("a product of two integers of 16 bits"),
-    "wide_integer": ScalarKind("a sum, a logical operation or a comparison of 32 bits"),
-    "wide_product": ScalarKind("a product of two integers of 32 bits"),
-    "float_operation": ScalarKind("a sum, a product, a comparison or a conversion of floats"),
-    "division": ScalarKind("a quotient, of floats or of integers"),
-    "square_root": ScalarKind("a square root"),
-    "exponential": ScalarKind("exp, log, sin, cos or erf"),
-    "power": ScalarKind("tanh, sigmoid or pow: an exponential and more"),
-    "load": ScalarKind("a load of 16 bits; one of 32 bits is two", None),
-    "store": ScalarKind("a store of 16 bits; one of 32 bits is two", None),
-    "branch": ScalarKind("a branch that is taken or not, but for loops", None),
+SCALAR_KINDS: Mapping[str, str | None] = {
+    "loop": None,
+    "scalar": None,
+    "address": None,
+    **dict.fromkeys((
+        "integer_product", "wide_integer", "wide_product", "float_operation", "division",
+        "square_root", "exponential", "power",
+    ), "scalar"),
+    "load": None,
+    "store": None,
+    "branch": None,
 }
-"""The kinds, in the order of `KINDS` in pe.h. Each is called as its figure in a profile."""
+"""The kinds, in the order of `KINDS` in pe.h, as docs/machines.md explains them. A machine without
+a figure of the name charges for one by another figure, or nothing."""
 
 OWN: Sequence[str] = ("loop", "scalar", "address")
 """Kinds of which every profile has the figure."""

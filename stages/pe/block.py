@@ -45,7 +45,8 @@ from lairmake.stages.poly.expression import (
 # Every basic block counts its loop, scalar and address operations, so that cycles never depend on
 # the compiler of the host.
 
-DIVISIONS = ("/", "%", "floord")
+COSTLY = {"*": "integer_product", **dict.fromkeys(("/", "%", "floord"), "division")}
+"""Kinds of operations on integers, by their signs, but for those that are scalar operations."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,15 +133,16 @@ class Block:
 def count_kinds(value: Value) -> Counter[str]:
     """Return the operations of an expression of integers of 16 bits, by kind.
 
-    A product by a power of two is a shift, and so is such a quotient, or its remainder, a mask.
+    A power of two as a factor is a shift, as a divisor a shift or a mask: a scalar operation each.
     """
     found = Counter[str]()
     if isinstance(value, Operation):
         between = 1 if value.sign in ("negative", "?") else len(value.arguments) - 1
-        last = value.arguments[1:] if value.sign in DIVISIONS else value.arguments
-        shifts = any(isinstance(n, Number) and n.value.bit_count() == 1 for n in last)
-        kind = "integer_product" if value.sign == "*" else "division"
-        found[kind if value.sign in ("*", *DIVISIONS) and not shifts else "scalar"] += between
+        kind = COSTLY.get(value.sign, "scalar")
+        powers = value.arguments[1:] if kind == "division" else value.arguments
+        shifts = sum(isinstance(n, Number) and n.value.bit_count() == 1 for n in powers)
+        found["scalar"] += min(shifts, between)
+        found[kind] += between - min(shifts, between)
         for argument in value.arguments:
             found += count_kinds(argument)
     return found

@@ -1,4 +1,4 @@
-from lairmake.stages.pe.block import Block, total, write_nest
+from lairmake.stages.pe.block import Block, count_kinds, total, write_nest
 from lairmake.stages.pe.nodes import Assign, Element, Field, Scope
 from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Branch, Instance, Loop, Name, Number, Operation, Series
@@ -105,3 +105,13 @@ def test_equal_parts_of_a_total_are_counted():
     parts = [AT, Number(1), K, AT, Number(0), Number(1)]
     assert spell(total(parts)) == "2 * i + k + 2"
     assert spell(total([Number(0)])) == "0"
+
+
+def test_each_power_of_two_is_a_shift_and_other_products_are_none():
+    i, j = Name("i"), Name("j")
+    assert count_kinds(Operation("*", (Number(4), i, j))) == {"scalar": 1, "integer_product": 1}
+    assert count_kinds(Operation("*", (Number(3), i))) == {"integer_product": 1}
+    assert count_kinds(Operation("floord", (i, Number(8)))) == {"scalar": 1}
+    assert count_kinds(Operation("%", (Number(8), i))) == {"division": 1}
+    assert count_kinds(Operation("+", (i, Operation("/", (j, Number(3)))))) == {
+        "scalar": 1, "division": 1}

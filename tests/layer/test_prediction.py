@@ -87,7 +87,7 @@ def find_charge(program, name):
     """Return the operations that a function charges for first, as a machine without kinds does."""
     charges = [line for line in function(program, name) if line.startswith("CHARGE(")]
     counts = re.findall(r"\.(\w+) = (\d+)", charges[0])
-    return sum(int(n) for kind, n in counts if "scalar" in (kind, SCALAR_KINDS[kind].otherwise))
+    return sum(int(n) for kind, n in counts if "scalar" in (kind, SCALAR_KINDS[kind]))
 
 
 @pytest.mark.wide
