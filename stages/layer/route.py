@@ -237,7 +237,9 @@ def add_early_sends(graph: TaskGraph, plan: StreamPlan) -> TaskGraph:
     placed = plan.streams.placed
     writers = {s.target.tensor: s.name for s in placed.layer.statements}
     tensors = dict(graph.tensors)
-    early_sends = choose_early_sends(graph, plan.flows, writers, placed.profile)
+    early_sends = choose_early_sends(
+        graph, plan.flows, writers, placed.profile, placed.mapping.simd.prefer
+    )
     if count_needed(plan) > placed.profile.memory:
         early_sends |= choose_leaving_rings(graph, plan.flows, placed.layer, plan.in_place)
         rolling = [early.statement for early in early_sends.values() if early.ring is not None]

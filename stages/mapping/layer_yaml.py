@@ -111,9 +111,12 @@ Way = Literal[
 
 
 class Simd(Strict):
-    """How vector instructions are chosen; `prefer` None: by the fewest cycles."""
+    """The choice of vector instructions; `prefer` None: by the fewest cycles.
 
-    prefer: Way | None = None
+    "paper": the first way that is possible, in the order of V Sec. 5, whatever it costs.
+    """
+
+    prefer: Literal[Way, "paper"] | None = None
 
 
 class Data(Strict):

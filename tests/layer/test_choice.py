@@ -36,6 +36,8 @@ def test_the_fewest_cycles_win_and_of_equal_ones_the_first():
 
 def test_what_is_preferred_is_taken_whatever_it_costs():
     assert ways_of([LARGE, SMALL], 16, "hull") == ["hull", "enumerate"]
+    first = task("on_x", hull=(9, 1), exact=(7, 1), loops=(1, 0))
+    assert ways_of([first, LARGE], 16, "paper") == ["hull", "hull"]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,7 @@ def test_what_gives_way_says_how_many_configurations_it_needs():
     [
         ([STREAM, STREAM], 1, None, "send_y needs 1 configuration of vector instructions, 0"),
         ([STREAM, SMALL], 3, "enumerate", "on_z needs 3 configurations of vector instructions, 2"),
+        ([STREAM, SMALL], 1, "paper", "on_z needs 3 configurations of vector instructions, 0"),
     ],
 )
 def test_a_stream_or_what_is_preferred_does_not_give_way(tasks, most, prefer, text):

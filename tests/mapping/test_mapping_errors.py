@@ -130,7 +130,7 @@ hint: a tensor stays in the memory of the PEs, or it arrives or leaves
         TARGET + 'simd: {prefer: hul}',
         """\
 layer.yaml:2:16: error: simd.prefer must be 'hull', 'exact', 'relaxed', 'lattice', \
-'basis', 'enumerate', 'configure', 'nested', 'scalar' or 'loops'
+'basis', 'enumerate', 'configure', 'nested', 'scalar', 'loops' or 'paper'
   simd: {prefer: hul}
                  ^^^
 """,

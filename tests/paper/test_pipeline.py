@@ -37,3 +37,14 @@ def test_pointwise_is_guarded_where_its_columns_meet_no_instance(write: Write) -
     known = write("pointwise").set("instances.isl", "on_x_known")
     expected = isl.Set("[PE_X, index1] -> { : index1//4 = PE_X//2 }")
     assert guard.intersect(known).is_equal(expected.intersect(known))
+
+
+@layers
+def test_ways_of_the_paper_do_not_go_by_cycles(layer: str, golden: Entry, write: Write) -> None:
+    """Where a vector instruction costs more than all loops together, each way stays the paper's."""
+    dear = write(layer, machine={"profile": "wse2", "vector_start_up": 100000, "address": 0})
+    here = write(layer)
+    for task in here.tasks():
+        assert dear.simd(task).get("by") == here.simd(task).get("by")
+    assert dear.simd("on_x")["by"] == golden[layer]["on_x"]["simd"]["by"]
+    assert dear.simd("on_x")["cycles"] > dear.simd("on_x")["others"]["loops"]["cycles"]

@@ -35,5 +35,11 @@ class Written:
     def map(self, file: str, name: str) -> isl.Map:
         return isl.Map.from_union_map(self.object(file, name))
 
+    def tasks(self) -> list[str]:
+        return list(self._decisions())
+
     def simd(self, task: str) -> dict[str, Any]:
-        return yaml.safe_load((self.cache / "simd.yaml").read_text(encoding="utf-8"))[task]
+        return self._decisions()[task]
+
+    def _decisions(self) -> dict[str, dict[str, Any]]:
+        return yaml.safe_load((self.cache / "simd.yaml").read_text(encoding="utf-8"))

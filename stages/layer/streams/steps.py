@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -343,12 +343,18 @@ class Gain:
 
 
 def choose_early_sends(
-    graph: TaskGraph, flows: Flows, writers: Mapping[str, str], profile: Profile
+    graph: TaskGraph,
+    flows: Flows,
+    writers: Mapping[str, str],
+    profile: Profile,
+    prefer: str | None,
 ) -> dict[str, Early]:
     """Return, by departure, what tasks.yaml says of what leaves early.
 
-    `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
+    `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor. Where
+    layer.yaml prefers the paper's choices, cycles have no part in it.
     """
+    best = choose_most if prefer == "paper" else choose_best
     found: dict[str, Early] = {}
     dense = {name: each for name, each in graph.departures.items() if each.sequences is None}
     feedback = any(departure.feedback is not None for departure in graph.departures.values())
@@ -374,7 +380,7 @@ def choose_early_sends(
         waits = takes_turns or (feedback and not room.alone)
         if not stepped.is_mixed and not waits:
             summed = departure.in_turn is None
-            chosen = _choose(stepped, room, profile) if summed else choose_rows(stepped, room)
+            chosen = _choose(stepped, room, profile, best) if summed else choose_rows(stepped, room)
         if chosen is not None:
             found[name] = chosen
     return found
@@ -398,7 +404,12 @@ def _taking_tasks(graph: TaskGraph) -> list[str]:
     return [name for name, each in arrivals if each.sparse or each.chunks is not None]
 
 
-def _choose(stepped: SteppedDeparture, room: StepRoom, profile: Profile) -> Early | None:
+def _choose(
+    stepped: SteppedDeparture,
+    room: StepRoom,
+    profile: Profile,
+    best_of: Callable[[Sequence[Gain]], Gain | None],
+) -> Early | None:
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
     last, order, pes = stepped.last, stepped.order, stepped.pes
     found = [
@@ -406,10 +417,10 @@ def _choose(stepped: SteppedDeparture, room: StepRoom, profile: Profile) -> Earl
         for stops in list_stops(last, stepped.steps.box)
         if (gain := _gain(stops, find_completed(order, last, stops, pes), stepped, room, profile))
     ]
-    best = choose_best(found)
+    best = best_of(found)
     if best is not None and best.crowded:
         note_shortage("threads")
-        best = choose_best([gain for gain in found if not gain.crowded])
+        best = best_of([gain for gain in found if not gain.crowded])
     if best is None:
         return None
     return Early(
@@ -425,6 +436,11 @@ def choose_best(found: Sequence[Gain]) -> Gain | None:
     """Return what saves most, and costs least; None if nothing saves anything."""
     best = max(found, key=lambda gain: (gain.saved, -gain.spent), default=None)
     return best if best is not None and best.saved > 0 else None
+
+
+def choose_most(found: Sequence[Gain]) -> Gain | None:
+    """Return the most sends of those that leave a part to the end, whatever they cost."""
+    return max((gain for gain in found if not gain.all), key=lambda gain: gain.sends, default=None)
 
 
 def _gain(

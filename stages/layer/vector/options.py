@@ -454,10 +454,19 @@ class Chooser:
         ]
 
     def _ranked(self, options: Options) -> list[VectorOption]:
-        """Return the options, the best first: the preferred one, then by their cycles."""
-        if isinstance(options.situation.task, Streams):
+        """Return the options, the best first: the preferred one, then by their cycles.
+
+        Those of streams, and all where the paper's are preferred, stand in the order of the ways.
+        """
+        if isinstance(options.situation.task, Streams) or self.prefer == "paper":
             return list(options.possible)
         return sorted(options.possible, key=lambda o: (o.way != self.prefer, o.cycles))
+
+    def _is_preferred(self, task: int, option: VectorOption) -> bool:
+        """Say if an option is of the way that layer.yaml asks for."""
+        if self.prefer == "paper":
+            return option is self.ranked[task][0]
+        return option.way == self.prefer
 
     def _share(self) -> None:
         """Start from the fewest configurations, and take what saves most for each one more."""
@@ -471,8 +480,8 @@ class Chooser:
             self.taken = exchanged
             self._take_more()
         for k, ranked in enumerate(self.ranked):
-            if ranked[0].way == self.prefer != self.taken[k].way:
-                raise TooManyError(self._unaffordable(k)[self.prefer], self.tasks[k])
+            if self._is_preferred(k, ranked[0]) and self.taken[k].way != ranked[0].way:
+                raise TooManyError(self._unaffordable(k)[ranked[0].way], self.tasks[k])
 
     def _take_more(self) -> None:
         """Take better options while there are configurations."""
@@ -523,7 +532,7 @@ class Chooser:
             k
             for k, options in enumerate(self.tasks)
             if not isinstance(options.situation.task, Streams)
-            and self.taken[k].way != self.prefer
+            and not self._is_preferred(k, self.taken[k])
         ]
 
     def count_free(self, task: int, others: Collection[int] | None = None) -> int:
@@ -546,7 +555,7 @@ class Chooser:
         """Return the cycles that an option saves for each configuration more than now."""
         more = option.configurations - self.taken[task].configurations
         saved = self.taken[task].cycles - option.cycles
-        return inf if more <= 0 or option.way == self.prefer else saved / more
+        return inf if more <= 0 or self._is_preferred(task, option) else saved / more
 
     def _loss(self, task: int, option: VectorOption, wanted: int) -> float:
         """Return the cycles that an option loses for each configuration less, of those wanted."""
