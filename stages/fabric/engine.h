@@ -40,7 +40,7 @@ enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 /* The figures of a machine profile: cycles, elements per cycle, wavelets, counts. */
 struct machine {
     struct operations costs;
-    int64_t start_up, configuration, dispatch, fifo;
+    int64_t start_up, latency, configuration, dispatch, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
@@ -72,14 +72,14 @@ struct filter {
 
 /* Cycles of a PE after `main`: in tasks, and, of these, those in which lanes compute the points of
  * vector instructions, `rounding` of these with lanes that are left empty; `memory` wait for banks
- * or strides, `streams` for elements that streams move; and what else they went into. A task that
- * costs nothing takes one all the same. The last task that runs instances ends at `last`, after
+ * or strides, `streams` for elements that streams move; and what else they went into, `latency` the
+ * waits for results of vector instructions. A task that costs nothing takes one all the same. The last task that runs instances ends at `last`, after
  * `until_last` busy cycles. */
 struct usage {
     int32_t busy, lanes, rounding, memory, streams;
     int64_t points;
     int32_t until_last, last;
-    int32_t dispatch, start_up, configuration;
+    int32_t dispatch, start_up, latency, configuration;
     struct spent spent;
 };
 
@@ -320,6 +320,14 @@ struct activation {
  * and as much as there are colours. */
 enum started_on { IN_MAIN = -2, ACTIVATED = -1 };
 
+/* Bytes [least, end) of the memory of a PE that a vector instruction wrote: they can be read once the
+ * running task was charged `ready` cycles. */
+struct result {
+    int32_t least, end, ready;
+};
+
+enum { MOST_RESULTS = 4 };
+
 struct node {
     struct pe pe;                              /* first: a program's pe is its node */
     struct engine *engine;
@@ -346,6 +354,8 @@ struct node {
     int32_t instructions, instruction_space, endless;
     int32_t activations, activation_space;
     uint32_t ran;                              /* `key_of` of its last task, 0: there was none */
+    int32_t results;
+    struct result result[MOST_RESULTS];        /* of its running task, in the order of `ready` */
 };
 
 /* The bins of a run while it goes on: `next` is the first cycle after the current one, `hops` those
@@ -750,5 +760,7 @@ void element_from_fabric(enum element type, uint32_t bits, void *element);
 void apply(const struct vector *v, void *d, const void *a, const void *b, const void *c);
 bool is_scalar(const struct vector *v, int k);
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base);
+int64_t find_wait(const struct node *node, const struct vector *v, const bool in_memory[],
+                  char *const base[MAX_OPERANDS]);
 
 #endif

@@ -55,7 +55,7 @@ OUTLET = np.dtype(
     ],
     align=True,
 )
-CHARGES = ("dispatch", "start_up", "configuration", *SCALAR_KINDS)
+CHARGES = ("dispatch", "start_up", "latency", "configuration", *SCALAR_KINDS)
 USAGE = np.dtype(
     [
         *((name, "i4") for name in ("busy", "lanes", "rounding", "memory", "streams")),
@@ -102,7 +102,8 @@ class EngineMachine(Structure):
 
     _fields_: ClassVar[Sequence[Any]] = [
         *((kind, c_int64) for kind in SCALAR_KINDS),
-        *((name, c_int64) for name in ("start_up", "configuration", "dispatch", "fifo")),
+        *((name, c_int64) for name in ("start_up", "latency", "configuration")),
+        *((name, c_int64) for name in ("dispatch", "fifo")),
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
@@ -176,6 +177,7 @@ def make_machine(profile: Profile) -> EngineMachine:
     return EngineMachine(
         **{kind: profile.find_kind_cost(kind) for kind in SCALAR_KINDS},
         start_up=profile.vector_start_up,
+        latency=profile.vector_latency,
         configuration=profile.configuration,
         dispatch=profile.dispatch,
         fifo=profile.fifo,

@@ -323,7 +323,9 @@ int64_t present(const struct node *node)
 
 int64_t read_clock(struct pe *pe)
 {
-    return present(node_of(pe));
+    const int64_t waits = pe->ready > pe->charge ? pe->ready - pe->charge : 0;
+
+    return present(node_of(pe)) + waits;
 }
 
 int is_one_of(struct pe *pe, int64_t number, int64_t count, const char *what)
@@ -357,18 +359,21 @@ static void enter_task(struct node *node, void (*ran)(void), int ran_on)
 static void begin(struct node *node, void (*ran)(void), int ran_on)
 {
     enter_task(node, ran, ran_on);
-    node->pe.charge = 0;
+    node->pe.charge = node->pe.ready = node->pe.waited = 0;
+    node->results = 0;
     node->pe.computes = 0;
     node->started = (int32_t)(node->engine->now + node->engine->layout->machine.dispatch);
 }
 
-/* A task takes a cycle at least. */
+/* A task takes a cycle at least. What follows on its PE may read its results. */
 static void finish(struct node *node)
 {
     struct engine *engine = node->engine;
     struct usage *usage = &engine->layout->usage[node->id];
-    const int64_t end = node->started + node->pe.charge;
+    int64_t end;
 
+    wait_until(&node->pe, node->pe.ready);
+    end = node->started + node->pe.charge;
     if (node->pe.charge < 0 || node->pe.charge > LAST_CYCLE)
         fail(engine, "PE[%d, %d] (%s) is charged %lld cycles in %s", x_of(node), y_of(node),
              role_name(node), (long long)node->pe.charge, describe_task(node).text);
@@ -377,6 +382,7 @@ static void finish(struct node *node)
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
     usage->dispatch += engine->layout->machine.dispatch;
+    usage->latency += (int32_t)node->pe.waited;
     if (node->pe.computes) {
         usage->until_last = usage->busy;
         usage->last = node->busy_until;
@@ -511,6 +517,7 @@ void run_main(struct node *node)
     enter_task(node, (void (*)(void))run, IN_MAIN);
     node->pe.spent = &engine->spent_in_main;
     run(&node->pe);
+    wait_until(&node->pe, node->pe.ready);
     node->pe.spent = &engine->layout->usage[node->id].spent;
     engine->at_work = NULL;
     close_memory(node);

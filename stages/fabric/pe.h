@@ -277,6 +277,8 @@ struct counter {
 struct pe {
     int x, y;                                  /* x grows to the east, y to the south */
     void *memory;                              /* the program's struct memory, zero at first */
+    int64_t ready, waited;                     /* the charge at which all its results can be read,
+                                                * and of the charge what was waited for some */
     int64_t charge;                            /* cycles charged to the running task so far, */
     struct spent *spent;                       /* and what scalar code took so far, in all tasks */
     const struct operations *costs;            /* cycles of one operation of each kind */
@@ -295,11 +297,24 @@ struct program {
     size_t operands;                           /* the first of these bytes, where operands lie; 0: all */
 };
 
-/* Charge a basic block: how many operations of each kind it has, `CHARGE(pe, .loop = 1)`. */
+/* Charge a basic block: how many operations of each kind it has, `CHARGE(pe, .loop = 1)`. One that
+ * loads anything waits until the vector instructions before it have written their results: so charge
+ * what reads a result behind the instruction. */
 #define CHARGE(pe, ...) charge(pe, (struct operations){ __VA_ARGS__ })
+
+/* The running task goes on when it was charged so many cycles. */
+static inline void wait_until(struct pe *pe, int64_t ready)
+{
+    if (ready > pe->charge) {
+        pe->waited += ready - pe->charge;
+        pe->charge = ready;
+    }
+}
 
 static inline void charge(struct pe *pe, struct operations block)
 {
+    if (block.load != 0)
+        wait_until(pe, pe->ready);
 #define SPEND(kind)                                                                                \
     if (block.kind != 0) {                                                                         \
         pe->charge += block.kind * pe->costs->kind;                                                \
@@ -314,8 +329,9 @@ static inline void charge(struct pe *pe, struct operations block)
     ((void)((pe)->computes = 1, (pe)->counters[counter].points += (count)))
 #define COUNT_CYCLES(pe, counter, count) ((void)((pe)->counters[counter].points += (count)))
 
-/* The cycle that the running task has come to, what was charged so far included. Asking costs
- * nothing: it is the simulator's, to see how long something takes. */
+/* The cycle that the running task has come to, what was charged so far included, once the results of its
+ * vector instructions can be read. Asking costs nothing: it is the simulator's, to see how long
+ * something takes. */
 int64_t read_clock(struct pe *pe);
 
 /* Whether 0 <= number < count. A number that came as a wavelet is anything where routes are wrong: if

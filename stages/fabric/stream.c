@@ -126,12 +126,16 @@ static struct instruction instruction_of(enum kind kind, int in, int out)
 static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
                          int out, void *d, const void *source, uint32_t control, task *then)
 {
+    const struct machine *machine = &node->engine->layout->machine;
     struct instruction instruction = instruction_of(kind, in, out);
     const int64_t count = points(&v->sizes);
+    char *const from = (char *)(uintptr_t)source;
+    char *const base[MAX_OPERANDS] = { d, from, from };
     struct stream stream = {
-        .d = d, .source = (char *)(uintptr_t)source, .then = then,
+        .d = d, .source = from, .then = then,
         .left = (int32_t)(count < LAST_CYCLE ? count : LAST_CYCLE),
     };
+    int64_t start;
 
     if (count > 0 && !is_all_inside(node, kind, v, d, source))
         return;
@@ -141,7 +145,10 @@ static void issue_stream(struct node *node, enum kind kind, const struct vector 
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += count;
     instruction.control = control & (CONTROL | TURNING);
-    issue(node, instruction, stream, present(node) + node->engine->layout->machine.start_up);
+    start = present(node) + machine->start_up;
+    if (count > 0)
+        start += find_wait(node, v, in_memory[kind], base);
+    issue(node, instruction, stream, start);
 }
 
 void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, task *then)

@@ -244,28 +244,44 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
 
 enum { FAR = INT32_MAX };                      /* beyond any memory */
 
+struct extent {                                /* bytes [least, end) */
+    ptrdiff_t least, end;
+};
+
+/* The bytes of the PE's memory from the first to the last that operand k has. */
+static struct extent extent_of(const struct node *node, const struct vector *v, int k,
+                               const char *base)
+{
+    const struct operand *operand = &v->operand[k];
+    const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
+    const ptrdiff_t first = base - (const char *)node->pe.memory;
+    struct extent found = { first, first + size };
+
+    for (int i = 0; i < v->sizes.rank; i += 1) {
+        const ptrdiff_t steps = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1);
+        const ptrdiff_t most = steps < -FAR ? -FAR : steps > FAR ? FAR : steps;
+
+        *(steps < 0 ? &found.least : &found.end) += most * size;
+    }
+    return found;
+}
+
 /* Whether all elements of operand k lie in the PE's memory. */
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base)
 {
     const struct program *program = program_of(node);
     const size_t most = program->operands ? program->operands : program->memory;
-    const struct operand *operand = &v->operand[k];
-    const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
-    const char *memory = node->pe.memory;
-    ptrdiff_t least = base - memory, greatest = least + size;
+    const ptrdiff_t size = (ptrdiff_t)element_size(v->operand[k].type);
+    const ptrdiff_t first = base - (const char *)node->pe.memory;
+    const struct extent extent = extent_of(node, v, k, base);
 
-    if (least % size != 0)
+    if (first % size != 0)
         fail(node->engine, "PE[%d, %d] touches an element of %td bytes at byte %td of its memory",
-             x_of(node), y_of(node), size, least);
-    for (int i = 0; i < v->sizes.rank; i += 1) {
-        const ptrdiff_t steps = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1);
-
-        *(steps < 0 ? &least : &greatest) += (steps < -FAR ? -FAR : steps > FAR ? FAR : steps) * size;
-    }
-    if (least >= 0 && greatest <= (ptrdiff_t)most)
+             x_of(node), y_of(node), size, first);
+    if (extent.least >= 0 && extent.end <= (ptrdiff_t)most)
         return true;
     fail(node->engine, "PE[%d, %d] touches bytes %td to %td of its memory, which has %zu",
-         x_of(node), y_of(node), least, greatest - 1, most);
+         x_of(node), y_of(node), extent.least, extent.end - 1, most);
     return false;
 }
 
@@ -285,6 +301,59 @@ static bool are_inside(const struct node *node, const struct vector *v,
         if (!is_number(v, k) && !is_inside(node, v, k, base[k]))
             return false;
     return true;
+}
+
+/* ---- Results ---------------------------------------------------------------------------------
+ *
+ * The result of a vector instruction can be read `latency` cycles after its last element. What reads
+ * it before waits: another instruction, a stream, scalar code that loads anything, and the end of
+ * the task, so that no other task has to. What does not read it goes on. Of more results than
+ * MOST_RESULTS the first one is waited for: so none is ever forgotten. */
+
+/* For how many cycles operands of v, those in memory, wait for results. The one that is written is
+ * read by a MAC. */
+int64_t find_wait(const struct node *node, const struct vector *v, const bool in_memory[],
+                  char *const base[MAX_OPERANDS])
+{
+    int64_t ready = node->pe.charge;
+
+    for (int k = v->operation != MAC; node->pe.ready > ready && k < operands_of(v); k += 1) {
+        struct extent read;
+
+        if (!in_memory[k])
+            continue;
+        read = extent_of(node, v, k, base[k]);
+        for (int i = 0; i < node->results; i += 1)
+            if (node->result[i].ready > ready && node->result[i].least < read.end
+                && read.least < node->result[i].end)
+                ready = node->result[i].ready;
+    }
+    return ready - node->pe.charge;
+}
+
+/* Forget the first result, once it can be read. */
+static void drop_result(struct node *node)
+{
+    wait_until(&node->pe, node->result[0].ready);
+    node->results -= 1;
+    memmove(node->result, node->result + 1, (size_t)node->results * sizeof *node->result);
+}
+
+/* v wrote its result: operand 0. */
+static void keep_result(struct node *node, const struct vector *v, const char *base)
+{
+    const struct extent written = extent_of(node, v, 0, base);
+    const int64_t ready = node->pe.charge + node->engine->layout->machine.latency;
+
+    while (node->results > 0 && (node->results == MOST_RESULTS
+                                 || node->result[0].ready <= node->pe.charge))
+        drop_result(node);
+    node->result[node->results] = (struct result){
+        (int32_t)written.least, (int32_t)written.end,
+        (int32_t)(ready < LAST_CYCLE ? ready : LAST_CYCLE)
+    };
+    node->results += 1;
+    node->pe.ready = ready;
 }
 
 static void count_usage(struct node *node, int64_t count, struct rate rate)
@@ -319,19 +388,27 @@ bool is_configured(const struct node *node, const struct vector *v)
     return false;
 }
 
+/* A number in a register lies nowhere in memory: no result is there. */
+static const bool everything[MAX_OPERANDS] = { true, true, true, true };
+
 static void run(struct node *node, const struct vector *v, char *const base[MAX_OPERANDS])
 {
     const struct machine *machine = &node->engine->layout->machine;
     const int64_t count = points(&v->sizes);
     const struct rate rate = rate_of(machine, v, base);
 
+    if (count > 0 && machine->latency > 0)
+        wait_until(&node->pe, node->pe.charge + find_wait(node, v, everything, base));
     node->pe.charge += machine->start_up + rate.lanes + rate.memory;
     record_vector(node, machine->start_up + rate.lanes + rate.memory);
     count_usage(node, count, rate);
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += count;
-    if (count > 0 && are_inside(node, v, base))
+    if (count > 0 && are_inside(node, v, base)) {
         run_dimensions(v, 0, base);
+        if (machine->latency > 0)
+            keep_result(node, v, base[0]);
+    }
 }
 
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)

@@ -260,7 +260,7 @@ class Simulated:
     enough: Mapping[str, int] = field(default_factory=dict)
 
 
-CHARGED = {"start_up": "vector_start_up", "streams": "shared_datapath"}
+CHARGED = {"start_up": "vector_start_up", "latency": "vector_latency", "streams": "shared_datapath"}
 """The figures by which cycles are charged, of those whose names differ."""
 
 
@@ -360,6 +360,8 @@ def usage_of_busiest(run: FabricRun, profile: Profile) -> dict[str, int]:
     """
     pe = run.usage["busy"].argmax()
     usage = {name: int(run.usage[pe][name]) for name in run.usage.dtype.names or ()}
+    if not profile.vector_latency:
+        del usage["latency"]
     return {**_fold_kinds(usage, profile), "rested": max(0, int(run.activity[pe]["last"]))}
 
 

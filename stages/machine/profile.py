@@ -268,6 +268,7 @@ class Profile:
     load: OfKind = None
     store: OfKind = None
     branch: OfKind = None
+    vector_latency: Figure = 0
     grades: dict[str, str] = field(default_factory=dict)
 
     def find_kind_figure(self, kind: str) -> str | None:
