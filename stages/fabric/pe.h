@@ -112,6 +112,14 @@ static inline float sigmoid(float x)
     return 1.0f / (1.0f + expf(-x));
 }
 
+/* 1 / x, which is infinite for 0 only: the largest number where it would be beyond it. */
+static inline float reciprocal(float x)
+{
+    const float found = 1.0f / x, most = 0x1.fffffep127f;
+
+    return x != 0.0f ? minimum(maximum(found, -most), most) : found;
+}
+
 static inline float less(float a, float b)
 {
     return a < b ? 1.0f : 0.0f;

@@ -25,18 +25,25 @@ OWN: Sequence[str] = ("loop", "scalar", "address")
 """Kinds of which every profile has the figure."""
 
 FUNCTION_KINDS = {
-    "/": "division", "sqrt": "square_root", "tanh": "power", "sigmoid": "power", "pow": "power",
+    **dict.fromkeys(("/", "DIV", "reciprocal"), "division"),
+    "sqrt": "square_root",
     **dict.fromkeys(("exp", "log", "sin", "cos", "erf"), "exponential"),
+    **dict.fromkeys(("tanh", "sigmoid", "pow"), "power"),
 }
 """The kinds of operations that cost more than a sum, whatever the type."""
 
+PRODUCTS = ("*", "MUL")
+
 
 def kind_of(operation: str, type_: str) -> str:
-    """Return the kind of an operation, a sign or a function of LAIR, computed in a type."""
+    """Return the kind of an operation, computed in a type.
+
+    It is a sign or a function of LAIR, or the name of what a vector instruction computes.
+    """
     if operation in FUNCTION_KINDS:
         return FUNCTION_KINDS[operation]
     if not is_integer(type_):
         return "float_operation"
     if type_ == "int16":
-        return "integer_product" if operation == "*" else "scalar"
-    return "wide_product" if operation == "*" else "wide_integer"
+        return "integer_product" if operation in PRODUCTS else "scalar"
+    return "wide_product" if operation in PRODUCTS else "wide_integer"

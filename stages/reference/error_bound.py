@@ -461,8 +461,9 @@ def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]
     """Return a bound on a correct result's error per element that statements define.
 
     In each invocation, from all tensors in each of them: (n + 1) u sum|terms|, n counting the terms
-    of the element, (n + 2) if products are rounded, or 2 u |element| if it is one of the terms; and
-    what the errors of other statements' results do to it. Zero for integers: they wrap.
+    of the element, (n + 2) if products are rounded, or a float32 is a quotient, which may be a
+    product with a reciprocal; or 2 u |element| if it is one of the terms; and what the errors of
+    other statements' results do to it. Zero for integers: they wrap.
     """
     found: list[dict[str, Array]] = []
     errors: dict[str, Array] = {}
@@ -488,7 +489,8 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     if _selects(statement):
         values = np.abs(inputs[output.name].astype(np.float64))
         return 2 * (unit * np.where(np.isinf(values), 0, values) + smallest)
-    roundings = _terms(statement, layer, inputs) + 1 + _rounds_products(statement, output.type)
+    roundings = _terms(statement, layer, inputs) + 1
+    roundings += _rounds_products(statement, output.type) or _inverts(statement, output.type)
     sums = _reduced(sum_of_absolutes(statement, layer, inputs), statement)
     return roundings * (unit * sums + smallest)
 
@@ -506,6 +508,15 @@ def _rounds_products(statement: Statement, type_: str) -> bool:
     target, op = statement.target.tensor, statement.op
     operations = list_operations(target, op, statement.expr)
     return type_ == "float16" and multiplies_and_adds(operations)
+
+
+def _inverts(statement: Statement, type_: str) -> bool:
+    """Whether a quotient may be a product with a reciprocal, which is rounded as well.
+
+    Of what is rounded to float16 in the end, that is nothing.
+    """
+    parts = walk(statement.expr)
+    return type_ == "float32" and any(isinstance(e, Binary) and e.op == "/" for e in parts)
 
 
 def _selects(statement: Statement) -> bool:

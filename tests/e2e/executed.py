@@ -25,6 +25,7 @@ from pathlib import Path
 import islpy  # noqa: F401
 import numpy  # noqa: F401
 
+from lairmake.stages.make.core import stage as stages
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.faults import try_in
 from lairmake.stages.make.core.inputs import FolderInputs
@@ -130,12 +131,25 @@ def looked_up(code, module, known):
 
 
 def run(stage, folder):
-    """Run a stage; return what Python ran for it."""
+    """Run a stage; return what Python ran for it.
+
+    How the Make puts a refusal into words, for a slot, is none of it: whoever reads that text asks
+    only whether it is a refusal.
+    """
     executed, inputs = Executed(), FolderInputs(folder, declaration(stage).reads)
+
+    def performed(*arguments):
+        executed.start()
+        try:
+            return perform(*arguments)
+        finally:
+            executed.stop()
+
     executed.start()
     load(stage)
-    contents = try_in(folder, stage, inputs) if folder.is_slot else perform(stage, inputs)
     executed.stop()
+    stages.perform = performed
+    contents = try_in(folder, stage, inputs) if folder.is_slot else performed(stage, inputs)
     for name, content in contents.items():
         file_of(folder, name).parent.mkdir(parents=True, exist_ok=True)
         file_of(folder, name).write_bytes(content)

@@ -120,6 +120,37 @@ def test_operations_count_in_the_type_of_the_most_lanes():
     assert bound(lair, mapping, machine) == {"cycles": 4 * 512 // 16, "by": "operations"}
 
 
+KINDS = {
+    "integer_product": 4, "wide_integer": 2, "wide_product": 6, "float_operation": 2, "load": 0,
+    "store": 0, "branch": 0, "division": 50, "square_root": 40, "exponential": 60, "power": 110,
+}
+
+
+@pytest.mark.wide_after(2)
+@pytest.mark.parametrize(
+    ("statement", "cycles"),
+    [
+        ("y[i] = exp(x[i])", 64 * 60),
+        ("y[i] = x[i] / W[i]", 64 * 50),
+        ("y[i] = x[i] / m[0]", 64 / 4 + 50),
+        ("y[i] = x[i] / 3", 64 / 4),
+        ("y[i] = W[i] + x[i] / m[0]", 64 / 4 + 50),
+        ("y[i] = tanh(x[i]) * sqrt(W[i])", 64 * (110 + 40 + 1 / 4)),
+        ("y[i] = x[i] / W[i] + m[0] / W[i]", 64 * (50 + 1 / 4)),
+        ("y[i] += exp(m[0]) * x[i]", 64 / 4 + 60),
+    ],
+)
+def test_functions_take_what_their_kinds_cost(statement, cycles):
+    """And a quotient by what several instances share, a reciprocal and products."""
+    tensors = "float16 x[64], float16 W[64], float16 m[2] -> float16 y[64]"
+    lair = f"lair n(): {tensors} {{ all (i) in (64) {statement} }}"
+    mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\n'
+    figures = ", ".join(f"{kind}: {figure}" for kind, figure in KINDS.items())
+    lanes = "lanes: {float16: {DIV: 0}, float32: {DIV: 0}}"
+    machine = f"machine: {{profile: ideal, {figures}, {lanes}}}\n"
+    assert bound(lair, mapping, machine) == {"cycles": cycles, "by": "operations"}
+
+
 @pytest.mark.wide
 def test_loops_that_cost_nothing_bind_nothing():
     machine = "machine: {profile: ideal, scalar: 0, vector_start_up: 6}\n"

@@ -52,7 +52,9 @@ from lairmake.stages.pe.nodes import (
 )
 from lairmake.stages.poly.expression import (
     Instance,
+    Loop,
     Name,
+    Nest,
     Number,
     Operation,
     Value,
@@ -303,11 +305,11 @@ def call_loops(
     """
     dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
     names = [naming.own(f"i{k}") for k in range(len(dimensions))]
-    around = (
-        block.nest()
-        if any(isinstance(operand, LocalDecision) for operand in step.operands)
-        else block
-    )
+    nest = make_element_loops(_box([size for size, _ in dimensions]), context, names)
+    # A block of its own where elements are read outside a loop: its charge waits for results of
+    # instructions before it, and that of the block around it came before these.
+    local = any(isinstance(operand, LocalDecision) for operand in step.operands)
+    around = block.nest() if local or _is_single(nest) else block
     arrays = _arrays(around, step, context, naming)
     to, *sources = (
         _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
@@ -331,8 +333,14 @@ def call_loops(
         inner.declare(dict(zip(names, at.arguments, strict=True)), run)
         inner.absorb(run)
 
-    box = _box([size for size, _ in dimensions])
-    write_nest(around, make_element_loops(box, context, names), instance)
+    write_nest(around, nest, instance)
+
+
+def _is_single(nest: Nest) -> bool:
+    """Whether a nest is one instance, with no loop around it."""
+    while isinstance(nest, Loop) and nest.condition is None:
+        nest = nest.body
+    return isinstance(nest, Instance)
 
 
 def _computed_in(type_: str) -> str:

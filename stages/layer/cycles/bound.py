@@ -44,6 +44,7 @@ from lairmake.stages.layer.cycles.needs import NeededDeparture, PeNeeds
 from lairmake.stages.layer.texts.results_json import Bound
 from lairmake.stages.layer.texts.task_graph import AnyTask, Compute, Running
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.poly.integers import find_pivot_rows, hermite
 
@@ -56,9 +57,10 @@ VECTOR_CALLS = {"max": "MAX", "min": "MIN", "relu": "MAX", "abs": "MAX"}
 def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -> Fraction:
     """Return the cycles of an instance, given the types of its result and of what it reads.
 
-    Each operation takes a lane for a cycle, or the time of a scalar one if that is less; a product
-    that is added to something nothing more, and a copy nothing; each call of another function takes
-    the time of a scalar operation. Of the types in which it may be computed, that of the most lanes
+    Each operation takes a lane for a cycle, or the time of a scalar one of its kind if that is
+    less; a product that is added to something nothing more, and a copy nothing; each call of
+    another function takes the time of its kind. A quotient takes no more than a product and, for
+    each divisor, a reciprocal. Of the types in which it may be computed, that of the fewest cycles
     counts. What occurs twice is computed once, and so is what is the same for several instances.
     """
     computed = find_integers(types) if is_integer(types[0]) else "float32"
@@ -73,7 +75,7 @@ class _Costs:
     """The fewest cycles of one operation that gives some types."""
 
     def __init__(self, profile: Profile, types: Set[str]) -> None:
-        self.profile = profile
+        self.profile, self.types = profile, types
         rows = profile.lanes.items()
         self.rows = [row for name, row in rows if name.partition(" of ")[0] in types]
 
@@ -81,8 +83,13 @@ class _Costs:
         """Return those of a vector operation, where a product may be one of a multiply-add."""
         fused = ("MAC", "FMA", "FMS", "FNMA") if operation == "MUL" else ()
         lanes = max(row[name] for row in self.rows for name in (operation, *fused))
-        scalar = Fraction(self.profile.scalar)
+        scalar = self.of_scalar(operation)
         return min(Fraction(1, lanes), scalar) if lanes else scalar
+
+    def of_scalar(self, operation: str) -> Fraction:
+        """Return those of a sign or a function of LAIR that scalar code computes."""
+        kinds = {kind_of(operation, type_) for type_ in self.types}
+        return Fraction(min(map(self.profile.find_kind_cost, kinds)))
 
 
 def _is_product(expr: Expr, op: str) -> bool:
@@ -91,10 +98,35 @@ def _is_product(expr: Expr, op: str) -> bool:
 
 def _counted(statement: Statement, costs: _Costs) -> Fraction:
     """Return the cycles of the operations of an instance."""
-    found = Fraction(0)
+    found, quotients = Fraction(0), dict[Expr, list[Expr]]()
     for part, cycles in _parts_of(statement.expr, costs).items():
-        found += cycles / most_alike(statement, part)
+        if isinstance(part, Binary) and part.op == "/":
+            quotients.setdefault(part.right, []).append(part)
+        else:
+            found += cycles / most_alike(statement, part)
+    for divisor, parts in quotients.items():
+        found += _of_quotients(statement, divisor, parts, costs)
     return found
+
+
+def _of_quotients(
+    statement: Statement, divisor: Expr, quotients: Sequence[Expr], costs: _Costs
+) -> Fraction:
+    """Return the cycles of quotients by one divisor: each divided, or a product with a reciprocal.
+
+    A product that is added to something costs nothing, as everywhere; nor does the reciprocal of a
+    number, which is known before the run.
+    """
+    added = {statement.expr} if statement.op in ("+=", "-=") else set[Expr]()
+    for part in walk(statement.expr):
+        if isinstance(part, Binary) and part.op in "+-":
+            added |= {part.left, part.right}
+    alike = {each: most_alike(statement, each) for each in quotients}
+    divided = sum((costs.of("DIV") / alike[each] for each in quotients), Fraction(0))
+    products = sum((costs.of("MUL") / alike[q] for q in quotients if q not in added), Fraction(0))
+    if not any(isinstance(part, AccessSyntax) for part in walk(divisor)):
+        return min(divided, products)
+    return min(divided, costs.of("DIV") / most_alike(statement, divisor) + products)
 
 
 def most_alike(statement: Statement, part: Expr) -> int:
@@ -120,7 +152,7 @@ def _parts_of(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
             parts, own = (expr.operand,), Fraction(0)
         case CallSyntax():
             parts, name = tuple(expr.arguments), VECTOR_CALLS.get(expr.function)
-            own = Fraction(costs.profile.scalar) if name is None else costs.of(name)
+            own = costs.of_scalar(expr.function) if name is None else costs.of(name)
         case _:
             return {}
     found = {each: own for part in parts for each, own in _parts_of(part, costs).items()}

@@ -27,7 +27,14 @@ from lairmake.stages.layer.vector.instruction import (
     instruction,
     is_single,
 )
-from lairmake.stages.layer.vector.operands import OperandMemory, extend, find_word
+from lairmake.stages.layer.vector.operands import (
+    InPart,
+    MemoryOperand,
+    Operand,
+    OperandMemory,
+    extend,
+    find_word,
+)
 from lairmake.stages.layer.vector.situation import Situation, VectorCandidate, configurations
 from lairmake.stages.layer.vector.steps import VectorStep
 from lairmake.stages.machine.profile import Profile
@@ -120,7 +127,14 @@ class Charged:
         block = Block()
         add_vector_call(block, self.situation.name, work, new_naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
-        charged = self._guarded(block) + sum(self._run(candidate, s, memory) for s in vectors)
+        runs = self._count_runs(candidate)
+        lanes = {n: self._run(candidate, s, memory, runs) for n, s in enumerate(steps)
+                 if not s.looped}
+        scalar = self._guarded(block)
+        charged = scalar + sum(lanes.values())
+        if self.situation.profile.vector_latency:
+            charged += self._wait(candidate, steps, lanes, Called(runs=runs, scalar=scalar,
+                                                                 loads=_loads(block)))
         once = 0 if candidate.each_call else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
         return charged * self.situation.files.invocations + configured
@@ -132,15 +146,51 @@ class Charged:
         within = sum(self.charge.within(b, self.calls) for b in inner)
         return self.charge.of(own, self.known) + within
 
-    def _run(self, candidate: VectorCandidate, step: VectorStep, memory: OperandMemory) -> int:
-        """Return the cycles of the instruction itself.
+    def _count_runs(self, candidate: VectorCandidate) -> int:
+        """Return how often the instructions of the task run."""
+        if candidate.outer is None:
+            return self.calls
+        return count(candidate.outer.intersect_params(self.charge.here))
+
+    def _wait(
+        self,
+        candidate: VectorCandidate,
+        steps: Sequence[VectorStep],
+        lanes: Mapping[int, int],
+        called: Called,
+    ) -> int:
+        """Return the cycles in which instructions, loops and the end of the task wait for results.
+
+        `lanes` are the cycles of each instruction, by its number. A call is as all of them are in
+        the mean; the first one of a task waits for none before it.
+        """
+        if not self.calls or not called.runs:
+            return 0
+        follows, results = max(0, called.runs - self.calls), Results(self.situation.profile)
+        moves = f"outer{candidate.outer.dim(isl.dim_type.set) - 1}" if candidate.outer else None
+        waited = []
+        for _ in range(3):
+            before = results.waited
+            results.go_on(called.scalar / called.runs, loads=called.loads)
+            for number, step in enumerate(steps):
+                if step.looped:
+                    results.go_on(0, loads=True)
+                else:
+                    results.run(step, lanes[number] / called.runs)
+            waited.append(results.waited - before)
+            results.forget_moving(moves)
+        end = results.ready - results.now
+        return round(self.calls * (waited[0] + end) + follows * waited[2])
+
+    def _run(
+        self, candidate: VectorCandidate, step: VectorStep, memory: OperandMemory, runs: int
+    ) -> int:
+        """Return the cycles of an instruction itself, all that it `runs`.
 
         Where two sizes vary, and the others leave lanes empty, for their mean.
         """
-        runs, here, found = self.calls, self.charge.here, candidate.sizes
+        here, found = self.charge.here, candidate.sizes
         box = _along(candidate.box, step.along).intersect_params(here)
-        if candidate.outer is not None:
-            runs = count(candidate.outer.intersect_params(here))
         if candidate.outer is not None and candidate.each_call:
             found = tuple(simplify(size, box.params()) for size in found)
         sizes = [found[k] for k in step.along]
@@ -176,6 +226,84 @@ class Charged:
         """Return the variable of the element that arrives, by its tensor."""
         tensor = self.situation.arriving
         return {} if tensor is None else {tensor: tensor}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """The calls of a task's instructions: how many, and the cycles of scalar code around them.
+
+    `loads`: it reads memory, and waits for all results.
+    """
+
+    runs: int
+    scalar: int
+    loads: bool
+
+
+class Results:
+    """The results of vector instructions, and when they can be read, as vector.c has them."""
+
+    def __init__(self, profile: Profile) -> None:
+        """Begin without any."""
+        self.latency = profile.vector_latency
+        self.now = self.waited = 0.0
+        self.results: dict[str, tuple[float, Operand]] = {}
+
+    @property
+    def ready(self) -> float:
+        """When all can be read."""
+        return max([self.now, *(ready for ready, _ in self.results.values())])
+
+    def go_on(self, cycles: float, *, loads: bool) -> None:
+        """Run scalar code, behind what it waits for."""
+        if loads:
+            self._wait_until(self.ready)
+        self.now += cycles
+
+    def run(self, step: VectorStep, cycles: float) -> None:
+        """Run a vector instruction, behind what it reads."""
+        read = step.operands if step.operation == "MAC" else step.operands[1:]
+        found = [self.results[place] for place in map(_place, read) if place in self.results]
+        self._wait_until(max([self.now, *(ready for ready, _ in found)]))
+        self.now += cycles
+        target = _place(step.operands[0])
+        if target is not None:
+            self.results[target] = (self.now + self.latency, step.operands[0])
+
+    def forget_moving(self, name: str | None) -> None:
+        """Forget the results that lie elsewhere at the next call: by a symbolic constant."""
+        self.results = {
+            place: (ready, operand) for place, (ready, operand) in self.results.items()
+            if not _involves(operand, name)
+        }
+
+    def _wait_until(self, ready: float) -> None:
+        self.waited += max(0.0, ready - self.now)
+        self.now = max(ready, self.now)
+
+
+def _place(operand: Operand) -> str | None:
+    """Return the array in which an operand lies, if it lies in memory."""
+    match operand:
+        case MemoryOperand():
+            return operand.local
+        case InPart():
+            return f"part {operand.number}"
+    return None
+
+
+def _involves(operand: Operand, name: str | None) -> bool:
+    """Whether the first element of an operand depends on a symbolic constant."""
+    if not isinstance(operand, MemoryOperand) or name is None:
+        return False
+    found = ((b, b.find_dim_by_name(isl.dim_type.param, name)) for b in operand.base)
+    return any(at >= 0 and b.involves_dims(isl.dim_type.param, at, 1) for b, at in found)
+
+
+def _loads(block: Block) -> bool:
+    """Whether any scalar code of a block reads memory."""
+    return block.operations["load"] > 0 or any(
+        _loads(each) for each in block.statements if isinstance(each, Block))
 
 
 def busiest(situation: Situation) -> isl.Set:

@@ -8,7 +8,10 @@ from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from lairmake.stages.lair.expressions import LOOPED, list_operations
+from lairmake.stages.lair.expressions import LOOPED, VectorOperation, list_operations
+from lairmake.stages.machine.scalar_code import kind_of
+from lairmake.stages.machine.types import BYTES, is_integer
+from lairmake.stages.machine.vector_rate import WORD
 
 if TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement
@@ -209,18 +212,44 @@ class Parts:
     rolling: bool = False
 
 
+def find_operation(
+    profile: Profile, statement: Statement, operation: VectorOperation, type_: str
+) -> str | None:
+    """Return what a vector instruction computes for an operation; None where loops compute it.
+
+    Where loops would divide by what several instances share, that is a product with a reciprocal.
+    """
+    if operation.name in LOOPED:
+        return None
+    if profile.find_lanes(operation.name, type_):
+        return operation.name
+    names = [{name for row in a.rows for name, _ in row.coefficients}
+             for a in statement.reads if a.tensor == operation.sources[1]]
+    shared = names and len(names[0]) < len(statement.iterators)
+    return "MUL" if shared or isinstance(operation.sources[1], int | float) else None
+
+
+def find_loop_cycles(profile: Profile, operation: str, type_: str) -> int:
+    """Return the cycles of a loop for an element of an operation, from memory to memory."""
+    computed = type_ if is_integer(type_) else "float32"
+    each = profile.find_kind_cost(kind_of(operation, computed))
+    moved = profile.find_kind_cost("load") + profile.find_kind_cost("store")
+    return profile.loop + each + 2 * profile.address + moved * BYTES[type_] // WORD
+
+
 def guess_work(
     profile: Profile, statement: Statement, type_: str, instances: int, results: int
 ) -> GuessedWork:
     """Return what `instances` of a statement take on a PE that has elements of a type."""
     operations = list_operations(statement.target.tensor, statement.op, statement.expr)
-    names = [each.name for each in operations if each.name not in LOOPED]
-    vectors = [name for name in names if profile.find_lanes(name, type_)]
-    looped = len(operations) - len(vectors)
-    whole = instances * looped * (profile.scalar + profile.loop + profile.address)
+    names = [find_operation(profile, statement, each, type_) for each in operations]
+    vectors = [name for name in names if name is not None]
+    looped = [each.name for each, name in zip(operations, names, strict=True) if name is None]
+    whole = instances * sum(find_loop_cycles(profile, name, type_) for name in looped)
     whole += sum(-(-instances // profile.find_lanes(name, type_)) for name in vectors)
     operands = 1 + len(statement.reads)
-    call = len(vectors) * (profile.vector_start_up + profile.address * operands)
+    started = profile.vector_start_up + profile.vector_latency
+    call = len(vectors) * (started + profile.address * operands)
     call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
     return GuessedWork(whole=whole, call=call, results=results)
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import LOOPED, MULTIPLY_ADDS, list_operations
+from lairmake.stages.lair.expressions import MULTIPLY_ADDS, list_operations
 from lairmake.stages.lair.layer import Statement
 from lairmake.stages.lair.tree import AccessSyntax
+from lairmake.stages.layer.estimate.guess import find_loop_cycles, find_operation
 from lairmake.stages.layer.search.coordinates import (
     Along,
     CandidateCoordinate,
@@ -63,10 +64,11 @@ def count_work(part: CostPart, question: Question) -> float:
     found: float = profile.dispatch + profile.dispatch * max(part.taken.values(), default=0)
     found += calls * 2 * profile.scalar
     for each in operations:
-        lanes = 0 if each.name in LOOPED else profile.find_lanes(each.name, type_)
-        if not lanes:
-            found += points * share * (profile.scalar + profile.loop + 2 * profile.address)
+        name = find_operation(profile, statement, each, type_)
+        if name is None:
+            found += points * share * find_loop_cycles(profile, each.name, type_)
             continue
+        lanes = profile.find_lanes(name, type_)
         if share == 1 and each.name in MULTIPLY_ADDS and not profile.vector_multiply_add:
             found += _multiply_add(part, calls, type_, profile)
             continue
@@ -77,7 +79,8 @@ def count_work(part: CostPart, question: Question) -> float:
 
 
 def _start(statement: Statement, profile: Profile) -> int:
-    return profile.vector_start_up + profile.address * (1 + len(statement.reads))
+    started = profile.vector_start_up + profile.vector_latency
+    return started + profile.address * (1 + len(statement.reads))
 
 
 def _multiply_add(part: CostPart, calls: float, type_: str, profile: Profile) -> float:

@@ -119,12 +119,20 @@ class _Builder:
         self.computed = find_integers(types) if is_integer(self.type) else "float32"
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
+        self.operation_of: dict[ExpressionPart, VectorOperation] = {}
+        self.reciprocals: dict[Leaf, ExpressionPart] = {}
         self.products = 0
         self.summed: set[ExpressionPart] = set()
 
     def found(self, operation: VectorOperation) -> Iterator[VectorOperation]:
-        """Yield an operation, or those that a machine has which multiplies and adds by a scalar."""
-        if operation.name not in MULTIPLY_ADDS or self.situation.profile.vector_multiply_add:
+        """Yield an operation, or those that a machine has instead: without quotients in lanes, or
+        that multiplies and adds by a scalar.
+        """
+        if operation.to is not None:
+            self.operation_of[operation.to] = operation
+        if operation.name == "DIV":
+            yield from self._quotient(operation)
+        elif operation.name not in MULTIPLY_ADDS or self.situation.profile.vector_multiply_add:
             yield operation
         elif not self._is_by_scalar(operation):
             yield from self._apart(operation)
@@ -132,6 +140,48 @@ class _Builder:
             yield operation
         else:
             yield from self._turned(operation)
+
+    def _quotient(self, operation: VectorOperation) -> Iterator[VectorOperation]:
+        """Yield a quotient; or a product with a reciprocal, one for all that have a divisor.
+
+        It is a product where loops would divide, and several quotients have the same divisor.
+        """
+        dividend, divisor = operation.sources
+        sources = [self.operand(leaf) for leaf in operation.sources]
+        type_ = self.type if operation.to is None else self._type_of(operation.to)
+        shared = self._varying(sources[0]) - self._varying(sources[1])
+        if not shared or self._divides(type_, sources) or not self._inverts(operation):
+            yield operation
+            return
+        if isinstance(divisor, int | float):
+            yield replace(operation, name="MUL", sources=(dividend, 1 / divisor))
+            return
+        if divisor not in self.reciprocals:
+            self.reciprocals[divisor] = self._new(rounded=False)
+            to = self.reciprocals[divisor]
+            yield VectorOperation(name="reciprocal", sources=(divisor,), to=to)
+        yield replace(operation, name="MUL", sources=(dividend, self.reciprocals[divisor]))
+
+    def _inverts(self, operation: VectorOperation) -> bool:
+        """Whether a product with a reciprocal is off by two roundings at most, for any values.
+
+        It is where the reciprocal neither overflows nor loses digits: that of a float16, an integer
+        or a square root does not, whatever its value. That of a float32 may: below 2^-126 it
+        overflows, above 2^126 it has fewer digits. But a float16 that is divided by the former is
+        beyond 2^102, or 0, and one that is divided by the latter below 2^-110. As a float16 these
+        are infinite, or 0, with a product as well; `reciprocal` of pe.h is infinite for 0 only, so
+        that 0 is never multiplied by infinity.
+        """
+        dividend, divisor = operation.sources
+        if self.computed != "float32":
+            return False
+        if isinstance(divisor, int | float):
+            return 2.0**-126 <= abs(divisor) <= 2.0**126
+        of = self.operation_of.get(divisor) if isinstance(divisor, ExpressionPart) else None
+        if self.operand(divisor).type != "float32" or (of is not None and of.name == "sqrt"):
+            return True
+        ends = operation.to is None and self.type == "float16"
+        return ends and self.operand(dividend).type == "float16"
 
     def _turned(self, operation: VectorOperation) -> Iterator[VectorOperation]:
         """Yield the multiply-add that a difference is with a scalar turned around, if there is one.
@@ -192,7 +242,7 @@ class _Builder:
         name, sources = operation.name, tuple(self.operand(leaf) for leaf in operation.sources)
         own = tuple(sorted({k for source in sources for k in along(source)}))
         to = None if operation.to is None else self._part(operation.to, own)
-        if name == "DIV" and not self._divides(to, sources):
+        if name == "DIV" and not self._divides(to.type if to else self.type, sources):
             name = "divide"
         if to is None and name not in OPERATIONS and own != every:
             part = self._part(RESULT, own)
@@ -204,10 +254,10 @@ class _Builder:
             target = self.operand(self.target)
             yield VectorStep(operation=name, operands=(target, *sources), along=every)
 
-    def _divides(self, to: InPart | None, sources: Sequence[Operand]) -> bool:
-        """Whether vector instructions of the machine give such quotients."""
+    def _divides(self, type_: str, sources: Sequence[Operand]) -> bool:
+        """Whether vector instructions of the machine give such quotients, of a type."""
         types = [source.type for source in sources if along(source)]
-        return self.situation.profile.find_lanes("DIV", to.type if to else self.type, *types) > 0
+        return self.situation.profile.find_lanes("DIV", type_, *types) > 0
 
     def operand(self, leaf: Leaf) -> Operand:
         """Return what is there before a step. Raises NotPossibleError."""
@@ -220,13 +270,16 @@ class _Builder:
         return in_memory(self.situation, leaf, self.candidate)
 
     def _part(self, part: ExpressionPart, dimensions: tuple[int, ...]) -> InPart:
-        type_ = self.type if part.rounded and self.computed == "float32" else self.computed
         shape = tuple(self.sizes[k] for k in dimensions)
         if part in self.summed:
             shape = pad_rows(shape, self.situation.profile.stride_limits)
-        found = InPart(number=part.number, type=type_, along=dimensions, shape=shape)
+        found = InPart(
+            number=part.number, type=self._type_of(part), along=dimensions, shape=shape)
         self.parts[part.number] = found
         return found
+
+    def _type_of(self, part: ExpressionPart) -> str:
+        return self.type if part.rounded and self.computed == "float32" else self.computed
 
 
 def _greatest(candidate: VectorCandidate) -> Shape:

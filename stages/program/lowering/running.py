@@ -21,6 +21,7 @@ from lairmake.stages.fabric.layout import FabricLayout, read_layout
 from lairmake.stages.fabric.load import find_residents
 from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.interpreter.counts import NodeCounts, read_counts
 from lairmake.stages.program.interpreter.differences import find_difference, spell_value
@@ -92,8 +93,8 @@ def find_cycle_limit(
 ) -> int:
     """Return a limit of cycles that no right run reaches, from the counts of nodes that ran.
 
-    A node has as many calls as its hops need. A loop over elements takes at most four addresses for
-    each: three sources and a destination.
+    A node has as many calls as its hops need. A loop over elements takes at most four operations of
+    each kind for each of them: as three sources and a destination have addresses.
     """
     ran = 1 + sum(counts.operations.values()) + sum(counts.iterations.values())
     calls = Counter(call.node for section in sections.sections for call in section
@@ -101,8 +102,9 @@ def find_cycle_limit(
     entries = graph.entries.values()
     most = max((count_elements(e.shape[2:] if e.kind in ON_PES else e.shape) for e in entries),
                default=1)
-    figures = (machine.dispatch, machine.vector_start_up, machine.configuration, machine.loop,
-               machine.scalar, 4 * machine.address, machine.hop, machine.ramp, machine.fifo)
+    kinds = (4 * machine.find_kind_cost(kind) for kind in SCALAR_KINDS)
+    figures = (machine.dispatch, machine.vector_start_up, machine.vector_latency,
+               machine.configuration, machine.hop, machine.ramp, machine.fifo, *kinds)
     computed = (50 + most) * max(calls.values(), default=1)
     return ran * (computed + sum(graph.field) + len(sections.states)) * (100 + sum(figures))
 
