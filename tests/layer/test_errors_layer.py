@@ -150,7 +150,7 @@ simd: {prefer: fast}
 tensors:""",
         """\
 layer.yaml:4:16: error: simd.prefer must be 'hull', 'exact', 'relaxed', 'lattice', \
-'basis', 'enumerate', 'configure', 'nested', 'scalar' or 'loops'
+'basis', 'enumerate', 'configure', 'nested', 'scalar', 'loops' or 'paper'
   simd: {prefer: fast}
                  ^^^^
 """,
