@@ -53,13 +53,16 @@ COSTLY = {"*": "integer_product", **dict.fromkeys(("/", "%", "floord"), "divisio
 class Block:
     """The statements of a basic block, and what it is charged for.
 
-    `head` says when it runs, and `loops` are those that it was written for, if any.
+    `head` says when it runs, and `loops` are those that it was written for, if any. What is the
+    same for all iterations of a loop goes `before` it; None where the loop may have no iteration,
+    for which what would be read there need not exist.
     """
 
     statements: list[StatementNode | Block] = field(default_factory=list)
     operations: Counter[str] = field(default_factory=Counter)
     head: Head | None = None
     loops: Nest | None = None
+    before: Block | None = None
 
     def add(self, *statements: StatementNode) -> None:
         """Append statements."""
@@ -165,7 +168,9 @@ def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], N
             block.declare({nest.iterator: nest.start}, inner)
             block.absorb(inner)
         case Loop():
-            write_nest(_looped(block, nest), nest.body, instance)
+            inner = _looped(block, nest)
+            write_nest(inner, nest.body, instance)
+            _put_before(block, inner, nest)
         case Branch():
             write_nest(block.when(nest.condition, nest.then), nest.then, instance)
             if nest.otherwise is not None:
@@ -188,7 +193,34 @@ def _looped(block: Block, nest: Loop) -> Block:
     # The comparison of the condition is part of the kind `loop`.
     block.charge(**(count_kinds(nest.start) + count_kinds(nest.condition) - Counter(scalar=1)))
     head = For(Name(nest.iterator), nest.start, nest.condition, nest.step)
-    return block.nest(head, loop=1, loops=nest)
+    inner = block.nest(head, loop=1, loops=nest)
+    inner.before = Block(loops=nest) if _iterates(nest) else None
+    return inner
+
+
+def find_iterated(block: Block) -> set[str]:
+    """Return the variable of the loop of which a block is the body, if it is one."""
+    return find_names([block.head.iterator]) if isinstance(block.head, For) else set()
+
+
+def _iterates(nest: Loop) -> bool:
+    """Say whether a loop has an iteration, whatever the loops around it do."""
+    assert nest.condition is not None
+    name = nest.iterator
+    first = (compare(Name(name), "==", nest.start), nest.condition)
+    others = sorted(find_names([nest.start, nest.condition]) - {name})
+    found = list_iterations((name,), first, others)
+    return found is not None and found.params().plain_is_universe()
+
+
+def _put_before(block: Block, inner: Block, nest: Loop) -> None:
+    """Put a loop, the last part of a block, into braces with what goes before it, if anything does.
+    """
+    before = inner.before
+    if before is not None and (before.statements or before.operations):
+        assert block.statements[-1] is inner, "a loop is the last part when it is written"
+        before.statements.append(inner)
+        block.statements[-1] = before
 
 
 def total(parts: list[Value]) -> Value:

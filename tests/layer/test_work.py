@@ -178,9 +178,50 @@ def test_scalar_operations_of_an_instance_and_a_multiply_add_is_one(op, expressi
     addresses = len(set(re.findall(r"[aby]\[", "y[" + expression)))
     charges = [line.strip() for line in function(program, "compute_n") if "CHARGE" in line]
     moves = f".load = {2 * addresses}, .store = 2"
-    assert charges[-1] == (
-        f"CHARGE(pe, .loop = 1, .address = {addresses}, .float_operation = {scalar}, {moves});"
-    )
+    within = addresses - 1  # where y[i] lies is found once for all j
+    assert charges[-2:] == [
+        "CHARGE(pe, .address = 1);",
+        f"CHARGE(pe, .loop = 1, .address = {within}, .float_operation = {scalar}, {moves});",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "before", "within"),
+    [
+        ("y[i][j] = a[i][j] * exp(b[i])",
+         ".address = 1, .exponential = 1, .load = 1",
+         ".address = 2, .float_operation = 1, .load = 1, .store = 1"),
+        ("y[i][j] = sqrt(b[i]) / (c[i] + 1)",
+         ".address = 2, .float_operation = 1, .division = 1, .square_root = 1, .load = 2",
+         ".scalar = 1, .address = 1, .store = 1"),
+        ("y[i][j] = (a[i][j] - b[i]) * b[i]",
+         ".address = 1, .load = 1",
+         ".address = 2, .float_operation = 2, .load = 1, .store = 1"),
+        ("y[j][i] = b[i]", ".address = 1, .load = 1", ".scalar = 1, .address = 1, .store = 1"),
+    ],
+)
+def test_what_is_the_same_for_all_iterations_goes_before_the_loop(statement, before, within):
+    lair = ("lair n(): float16 a[4][4], float16 b[4], float16 c[4] -> float16 y[4][4]\n"
+            f"{{ all (i, j) in (4, 4) {statement} }}")
+    layer = build(lair, RESIDENT, "simulate")
+    text = " ".join(function(layer.program("simd/pe_compute.c"), "compute_n"))
+    charges = [re.sub(r"\s+", " ", each) for each in re.findall(r"CHARGE\(pe, (.*?)\);", text)]
+    assert charges[-2:] == [before, f".loop = 1, {within}"]
+    assert layer.results()["check"]["y"]["right"]
+
+
+def test_nothing_is_read_before_a_loop_that_may_have_no_iteration():
+    """b has no element for i = 0, for which there is no j."""
+    lair = ("lair n(): float16 a[4][4], float16 b[3] -> float16 y[4][4]\n"
+            "{ all (i, j) in (4, 4) where j < i y[i][j] += a[i][j] * exp(b[i - 1]) }")
+    layer = build(lair, RESIDENT, "simulate")
+    lines = function(layer.program("simd/pe_compute.c"), "compute_n")
+    loops = [k for k, line in enumerate(lines) if "for (" in line]
+    reads = [k for k, line in enumerate(lines) if "b_local[" in line]
+    assert layer.results()["check"]["y"]["right"]
+    assert len(loops) == 2 and min(reads) > loops[0]
+    bounds = re.search(r"for \(int i = (\d)", lines[loops[0]])
+    assert min(reads) > loops[1] or (bounds is not None and int(bounds[1]) > 0)
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
 from lairmake.stages.lair import tree
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.lair.tree import Binary, Expr
+from lairmake.stages.lair.tree import AccessSyntax, Binary, Expr
 from lairmake.stages.layer.codegen.model import ProgramModel, holds, value
 from lairmake.stages.layer.texts import simd_yaml
 from lairmake.stages.layer.texts.simd_yaml import (
@@ -25,7 +25,7 @@ from lairmake.stages.layer.texts.simd_yaml import (
 from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
-from lairmake.stages.pe.block import Block, count_kinds, count_moves, write_nest
+from lairmake.stages.pe.block import Block, count_kinds, count_moves, find_iterated, write_nest
 from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.pe.nodes import (
     Address,
@@ -48,6 +48,7 @@ from lairmake.stages.pe.nodes import (
     RunVector,
     StatementNode,
     Store,
+    find_names,
     make_operand,
 )
 from lairmake.stages.poly.expression import (
@@ -80,10 +81,14 @@ PARAM = isl.dim_type.param
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionOperands:
-    """The places in memory, and the types, of the elements that a statement reads."""
+    """The places in memory, and the types, of the elements that a statement reads.
+
+    `known` are the parts of its expression that have been computed before.
+    """
 
     values: Mapping[str, Value]
     types: Mapping[str, str]
+    known: Mapping[Expr, Value] = field(default_factory=dict)
 
     @property
     def type(self) -> str:
@@ -108,6 +113,8 @@ def load(element: Value, type_: str, computed: str) -> Value:
 
 def make_value(expr: tree.Expr, operands: InstructionOperands) -> Value:
     """Return the value of an expression."""
+    if expr in operands.known:
+        return operands.known[expr]
     match expr:
         case tree.NumberSyntax():
             return make_literal(expr.value, operands.type)
@@ -130,8 +137,15 @@ def combine(op: str, left: Value, right: tree.Expr, operands: InstructionOperand
     return Computed(op, (left, make_value(right, operands)), operands.type)
 
 
-def count_computed(expr: tree.Expr, type_: str) -> Counter[str]:
-    """Return the operations of an expression that is computed in a type, by kind."""
+def count_computed(
+    expr: tree.Expr, type_: str, known: Collection[tree.Expr] = ()
+) -> Counter[str]:
+    """Return the operations of an expression that is computed in a type, by kind.
+
+    Nothing for parts of it that are `known`.
+    """
+    if expr in known:
+        return Counter()
     match expr:
         case tree.Unary():
             operation, parts = "-", [expr.operand]
@@ -143,7 +157,7 @@ def count_computed(expr: tree.Expr, type_: str) -> Counter[str]:
             return Counter()
     found = Counter([kind_of(operation, type_)])
     for each in parts:
-        found += count_computed(each, type_)
+        found += count_computed(each, type_, known)
     return found
 
 # --- Steps of a task, and addresses of operands ---------------------------------------------------
@@ -315,21 +329,30 @@ def call_loops(
         _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
         for k, (operand, array) in enumerate(zip(step.operands, arrays, strict=True))
     )
-    run = Block()
-    if step.counter is not None:
-        run.add(CountInstance(step.counter))
-    run.add(_stored(step, to, sources))
     operation = OPERATORS.get(step.operation, step.operation)
-    kind = kind_of(operation, _computed_in(step.operands[0].type))
-    in_memory = [array is not None for array in arrays]
-    stored, loaded = (
-        [o.type for o, held in zip(step.operands[part], in_memory[part], strict=True) if held]
-        for part in (slice(0, 1), slice(1, None))
-    )
+    computed, type_ = _computed_in(step.operands[0].type), step.operands[0].type
+    kind = kind_of(operation, computed)
 
     def instance(inner: Block, at: Instance) -> None:
-        inner.charge(**{kind: 1}, address=len(set(arrays) - {None}))
-        inner.charge(**count_moves(loaded, stored))
+        run, values, places = Block(), list[Value](), {arrays[0]}
+        for k, (source, operand) in enumerate(zip(sources, step.operands[1:], strict=True), 1):
+            read, array = load(source, operand.type, computed), arrays[k]
+            if array is not None and inner.before is not None and not (
+                find_names([source]) & find_iterated(inner)
+            ):
+                variable = naming.of(f"fixed {k}", f"fixed{k}")
+                inner.before.add(Declare(variable, computed, read))
+                inner.before.charge(**count_moves([operand.type], []), address=1)
+                values.append(Name(variable))
+                continue
+            if array is not None:
+                inner.charge(**count_moves([operand.type], []))
+                places.add(array)
+            values.append(read)
+        if step.counter is not None:
+            run.add(CountInstance(step.counter))
+        run.add(Store(to, Computed(operation, tuple(values), computed), type_))
+        inner.charge(**{kind: 1}, address=len(places), **count_moves([], [type_]))
         inner.declare(dict(zip(names, at.arguments, strict=True)), run)
         inner.absorb(run)
 
@@ -346,15 +369,6 @@ def _is_single(nest: Nest) -> bool:
 def _computed_in(type_: str) -> str:
     """Return the type in which a step computes an element of a type."""
     return type_ if is_integer(type_) else "float32"
-
-
-def _stored(step: InstructionStep, to: Value, sources: Sequence[Value]) -> Store:
-    """Return the statement that computes an element of a step in float32, or in integers."""
-    type_, *types = (operand.type for operand in step.operands)
-    computed = _computed_in(type_)
-    values = tuple(load(s, t, computed) for s, t in zip(sources, types, strict=True))
-    operation = OPERATORS.get(step.operation, step.operation)
-    return Store(to, Computed(operation, values, computed), type_)
 
 
 Dimension = tuple[isl.PwAff, tuple[int, ...]]
@@ -632,6 +646,8 @@ def _several(decision: Decision) -> list[tuple[int, int | str]]:
 # Paper    V Sec. 5
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
+ELEMENT = "element"
+"""The variable that says where the target of a sum lies."""
 
 
 def add_task_loops(
@@ -672,16 +688,21 @@ def statement_loops(
         context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
         found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
         types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
+        indices = dict(zip(iterators, at.arguments, strict=True))
         run = Block()
         run.add(CountInstance(naming.counter(name)))
         operands = InstructionOperands(values=found | arriving, types=types)
-        held = [t for t in found if t not in elements]
-        inner.charge(**_count_of_instance(op, expr, operands.type), address=len(held))
-        loaded = [types[t] for t in held if t != target or op != "="]
+        hoisted = _hoist(inner, indices, task, expr, operands, naming)
+        held = [t for t in found if t not in elements and t not in hoisted.before]
+        inner.charge(
+            **_count_of_instance(op, expr, operands.type, hoisted.known), address=len(held))
+        loaded = [types[t] for t in held if t != target] + [types[target]] * (op != "=")
         inner.charge(**count_moves(loaded, [types[target]]))
-        run.add(*assignment(target, op, expr, operands))
-        for iterator, index in zip(iterators, at.arguments, strict=True):
-            inner.declare({iterator: index}, run, free=is_affine(index))
+        assigned = assignment(target, op, expr, replace(operands, known=hoisted.known))
+        run.add(*assigned[1 if hoisted.target else 0 :])
+        for iterator, index in indices.items():
+            if iterator not in hoisted.before:
+                inner.declare({iterator: index}, run, free=is_affine(index))
         inner.absorb(run)
 
     names = _time_names(time, iterators, naming)
@@ -718,15 +739,93 @@ def assignment(
     type_, element = operands.types[target], operands.values[target]
     if op == "=":
         return [Store(element, make_value(expr, operands), type_)]
-    pointed = Pointed(Name("element"))
+    pointed = Pointed(Name(ELEMENT))
     old = load(pointed, type_, operands.type)
     computed = combine(COMBINE[op], old, expr, operands)
-    return [Point("element", type_, Address(element)), Store(pointed, computed, type_)]
+    return [Point(ELEMENT, type_, Address(element)), Store(pointed, computed, type_)]
 
 
-def _count_of_instance(op: str, expr: Expr, type_: str) -> Counter[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hoisted:
+    """What a loop needs to find once: iterators and elements `before` it, and values by expression.
+
+    `target`: where the target lies, too.
+    """
+
+    before: frozenset[str] = frozenset()
+    known: Mapping[Expr, Value] = field(default_factory=dict)
+    target: bool = False
+
+
+def _hoist(
+    inner: Block,
+    indices: Mapping[str, Value],
+    task: Runs,
+    expr: Expr,
+    operands: InstructionOperands,
+    naming: IdentifierNaming,
+) -> Hoisted:
+    """Put before a loop what is the same for all its iterations, but for the target's value.
+
+    To read an element before the first iteration is as good as in each of them: nothing but the
+    target is written meanwhile, and no other element that is still read lies where it does.
+    """
+    target, op = task.target, task.op
+    if inner.before is None:
+        return Hoisted()
+    varying = find_iterated(inner)
+    varying |= {i for i, index in indices.items() if find_names([index]) & varying}
+    fixed = {
+        t for t, value in operands.values.items()
+        if t != target and not find_names([value]) & varying
+    }
+    fixed = {t for t in fixed if isinstance(operands.values[t], Element)}
+    known, before, run = dict[Expr, Value](), inner.before, Block()
+    for number, part in enumerate(dict.fromkeys(_list_fixed(expr, fixed))):
+        variable = naming.of(f"fixed {number}", f"fixed{number}")
+        run.add(Declare(variable, operands.type, make_value(part, operands)))
+        known[part] = Name(variable)
+        before.charge(**count_computed(part, operands.type))
+    held = {a.tensor for part in known for a in tree.walk(part) if isinstance(a, AccessSyntax)}
+    before.charge(**count_moves([operands.types[t] for t in held], []), address=len(held))
+    element = operands.values[target]
+    stays = op != "=" and not find_names([element]) & varying
+    if stays:
+        run.add(Point(ELEMENT, operands.types[target], Address(element)))
+        before.charge(address=1)
+        held.add(target)
+    for iterator, index in indices.items():
+        if iterator not in varying:
+            before.declare({iterator: index}, run, free=is_affine(index))
+    used = run.names()
+    before.absorb(run)
+    return Hoisted(before=frozenset(held | (used & set(indices))), known=known, target=stays)
+
+
+def _list_fixed(expr: Expr, fixed: Set[str]) -> Iterator[Expr]:
+    """Yield the largest parts of an expression that read tensors, and only `fixed` ones."""
+    tensors = [each.tensor for each in tree.walk(expr) if isinstance(each, AccessSyntax)]
+    if not tensors:
+        return
+    if fixed >= set(tensors):
+        yield expr
+        return
+    match expr:
+        case tree.Unary():
+            yield from _list_fixed(expr.operand, fixed)
+        case tree.CallSyntax():
+            for each in expr.arguments:
+                yield from _list_fixed(each, fixed)
+        case Binary():
+            yield from _list_fixed(expr.left, fixed)
+            yield from _list_fixed(expr.right, fixed)
+
+
+def _count_of_instance(
+    op: str, expr: Expr, type_: str, known: Collection[Expr] = ()
+) -> Counter[str]:
     """Return the operations of an instance of a statement, by kind; a multiply-add is one."""
-    own = count_computed(expr, type_)
+    own = count_computed(expr, type_, known)
     if op == "=":
         return own or Counter(scalar=1)
     fused = op == "+=" and own.total() == 1 and isinstance(expr, Binary) and expr.op == "*"
