@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES, is_integer
-from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.block import Block, Body, count_moves
 from lairmake.stages.pe.listing import Function, Kept, Local
 from lairmake.stages.pe.nodes import (
     Address,
@@ -388,13 +388,15 @@ def _widen(
     block.add(Configure(COMPUTING, CALLED_PROCEDURE, operation, added,
                         (wide.operand, wide.operand, source.operand)))
     inner, loops = _nest(block, kept)
-    inner.charge(scalar=1, address=2)
     begins = Address(Element(Name(NAMES[0]), (source.find_element(loops),)))
     field = Field(KEPT + wide.type)
-    inner.add(
-        Assign(field, neutral), RunVector(COMPUTING, (wide.place, wide.place, begins)),
-        Store(Element(TARGET, (destination.find_element(loops),)), field, destination.type),
-    )
+    inner.charge(address=1, **count_moves([], [wide.type]))
+    inner.add(Assign(field, neutral), RunVector(COMPUTING, (wide.place, wide.place, begins)))
+    # A block of its own: what it is charged for waits for the sum.
+    rounded = inner.nest()
+    rounded.charge(scalar=1, address=1, **count_moves([wide.type], [destination.type]))
+    element = Element(TARGET, (destination.find_element(loops),))
+    rounded.add(Store(element, field, destination.type))
 
 
 def find_beginning(procedure: Procedure) -> Literal:
