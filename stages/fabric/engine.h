@@ -1,9 +1,8 @@
 /* The simulated machine, inside: routers, links, PEs, ports and the clock that wakes them.
  *
- * A cycle has two phases. First every external port injects and every PE moves the elements of its
- * streams and starts a task; then every router moves wavelets. Space that a queue gains in a cycle
- * can be used from the next one on, so the order within a phase never matters.
- * Only what was woken is looked at: an idle PE or router costs nothing.
+ * A cycle has three phases: every external port injects; every PE moves the elements of its streams
+ * and starts a task; every router moves wavelets. The order within a phase never matters: `step_router`
+ * says why. Only what was woken is looked at: an idle PE or router costs nothing.
  */
 #ifndef ENGINE_H
 #define ENGINE_H

@@ -320,14 +320,18 @@ void fetch_router(struct engine *engine, int32_t id)
 
 /* Every channel in turn, beginning after the one that was first served last time.
  *
- * The order within a cycle: first every port injects; then every PE moves the elements of its streams,
- * by which colours are restarted, too, and starts a task; then every router moves wavelets. What a port
- * or a PE does to its router, or to a switch there, the router sees in the same cycle. What a router does
- * is seen from the next cycle on, by PEs and by other routers: a parcel says when it is ready, a queue
- * from when on it has space. Of its own channels those behind in turn see in the same cycle how one turned
- * their switch. So within a phase nobody sees what another one changes, and no order of visits matters;
- * nor does it whether a router is visited in vain, for whoever changes what it waits for wakes it for
- * the cycle in which it can see that. */
+ * The order within a cycle, as invariants that every phase keeps; docs/machines.md has them, too:
+ * 1. First all ports inject, then all PEs step, then all routers: each that is due, once.
+ * 2. A PE moves elements of its streams, by which colours are restarted, too, then starts a task.
+ * 3. Ports and PEs write to their own router only. What they do to its queues and switches it sees
+ *    in the same cycle: a parcel without latency, and a colour that is restarted.
+ * 4. A router writes to its neighbours and to its PE. Nobody reads that in the same cycle: a parcel
+ *    is `ready` a hop later at least, and PEs step before routers.
+ * 5. Space that a queue gains counts from the next cycle on, for whoever fills the queue: `since`.
+ * 6. Of a router's channels those behind in turn see in the same cycle how one turned their switch.
+ * 7. Whoever changes what another one waits for wakes it for the first cycle in which it can see
+ *    the change. A visit in vain changes nothing.
+ * So nobody sees what another one of its phase does in that cycle: no order of visits matters. */
 void step_router(struct engine *engine, int32_t id)
 {
     struct router *router = &engine->router[id];

@@ -249,11 +249,12 @@ def write_trace(run: FabricRun, roles: Mapping[str, Role]) -> bytes:
     """Return the trace of the events that a run recorded; `roles` are those of its layout."""
     recorded = run.recorded
     assert recorded is not None, "the run was recorded"
-    events = recorded.events[np.argsort(recorded.events["begin"], kind="stable")]
-    names = [*recorded.names, *run.colours, *STATES, "task"]
+    known, number = np.unique(np.array(recorded.names, str), return_inverse=True)
+    events = _in_order(recorded.events)
+    names = [*known.tolist(), *run.colours, *STATES, "task"]
     places = _find_places(events)
     tracks = events["node"].astype(np.int64) * PLACES + places + 1
-    named = _find_names(events, len(recorded.names), len(run.colours)) + 1
+    named = _find_names(events, number, len(known), len(run.colours)) + 1
     of = {name: events["kind"] == number for number, name in enumerate(KINDS)}
     slices = of["task"] | of["vector"] | of["stream"] | of["wait"]
     end = events["begin"].astype(np.int64) + events["duration"]
@@ -268,6 +269,24 @@ def write_trace(run: FabricRun, roles: Mapping[str, Role]) -> bytes:
     ])
 
 
+def _in_order(events: Ints) -> Ints:
+    """Return events in the order of cycles and PEs, with arrows numbered in that of their tasks.
+
+    That order does not depend on which PE was looked at first in a cycle. Those of one PE keep
+    their order, but for what it sent: who takes that tells of it.
+    """
+    found = events.copy()
+    flow, sent = found["flow"], found["kind"] == KINDS.index("sent")
+    order = [np.where(sent, 1 + found["colour"].astype(np.int64), 0), found["node"], found["begin"]]
+    rows = np.lexsort(order)
+    ends = flow[rows[(flow > 0)[rows] & ~sent[rows]]]
+    ended = np.concatenate([ends, flow[rows[sent[rows] & ~np.isin(flow[rows], ends)]]])
+    numbers = np.zeros(int(flow.max(initial=0)) + 1, flow.dtype)
+    numbers[ended] = np.arange(1, len(ended) + 1)
+    found["flow"] = numbers[flow]
+    return found[np.lexsort([np.where(sent, found["flow"], 0), *order])]
+
+
 def _find_places(events: Ints) -> Ints:
     """Return the place of each event's track within those of its PE."""
     kind, colour = events["kind"], events["colour"].astype(np.int64)
@@ -276,14 +295,16 @@ def _find_places(events: Ints) -> Ints:
     return np.where(kind == KINDS.index("queue"), QUEUES + colour, streamed)
 
 
-def _find_names(events: Ints, names: int, colours: int) -> Ints:
+def _find_names(events: Ints, number: Ints, names: int, colours: int) -> Ints:
     """Return the number of each event's name among those of tasks, colours and states.
 
-    A stream without a name goes by its colour, and a task by `task`, the last one.
+    `number` has that of each name that was recorded, of which `names` differ. A stream without a
+    name goes by its colour, and a task by `task`, the last one.
     """
     kind, colour = events["kind"], events["colour"].astype(np.int64)
     unnamed = np.where(kind == KINDS.index("task"), names + colours + len(STATES), names + colour)
-    found = np.where(events["name"] >= 0, events["name"], unnamed)
+    recorded = np.append(number, 0)[events["name"]]
+    found = np.where(events["name"] >= 0, recorded, unnamed)
     return np.where(kind == KINDS.index("wait"), names + colours + colour, found)
 
 

@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 
 from lairmake.stages.fabric.driver import run_fabric as run_fabric_of
+from lairmake.stages.fabric.layout import FabricLayout
+from lairmake.stages.fabric.outcome import RunRequest
 from lairmake.stages.layer import outcome
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.picture.trace import write_trace
 from tests.fabric import test_commands, test_forwarding, test_teardown, test_usage
 from tests.fabric.conftest import row_layout
 from tests.fabric.planned import AB, arrive, lay_out, leave, write_plans
-from tests.fabric.running import run_fabric
+from tests.fabric.running import from_data, run_fabric
 from tests.fabric.test_fc import W, X
 from tests.layer.built import build
 
@@ -117,6 +120,20 @@ def test_no_order_of_visits_matters(library, case):
     in_order, *others = (
         told_of(run_fabric(library, layout, profile, arrays, visits=seed)) for seed in (0, *SEEDS))
     assert all(other == in_order for other in others)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_order_of_visits_matters_to_a_trace(recorded, case):
+    make, machine, figures = CASES[case]
+    layout, arrays = make()
+    profile, whole = load_profile(machine, figures), from_data(FabricLayout, layout)
+    asked = RunRequest(pes=isl.Set(layout["grid"]), begin=3, end=90, most=10**6)
+    runs = [run_fabric(recorded, layout, profile, arrays, visits=seed, recorded=True, asked=asked)
+            for seed in (0, *SEEDS)]
+    paths = [(run.recorded.path.tobytes(), run.recorded.count, told_of(run)) for run in runs]
+    assert paths[1:] == paths[:1] * len(SEEDS)
+    in_order, *others = (write_trace(run, whole.roles) for run in runs)
+    assert others == [in_order] * len(SEEDS)
 
 
 @pytest.mark.parametrize("machine", ["wse2"])
