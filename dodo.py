@@ -40,7 +40,7 @@ def task_runs():
     yield {"basename": "gallery", "doc": "Draw the catalogue, and write docs/catalogue.md",
            "actions": [[*PYTHON, "tools.gallery"]], "io": {"capture": False}}
     yield {"basename": "fidelity", "doc": "Run published programs, and write docs/fidelity.md",
-           "actions": [[*PYTHON, "tools.fidelity"]]}
+           "actions": [[*PYTHON, "tools.fidelity"]], "verbosity": 2}
 
 
 def task_checks():

@@ -9,7 +9,14 @@ import yaml
 from tools.fidelity.layouts import CASES
 from tools.fidelity.rows import ROWS, modelled, read_rows
 from tools.fidelity.running import PROGRAMS, compiled, cycles_of
-from tools.fidelity.tables import document, model_machine, points_of, run_measured, run_models
+from tools.fidelity.tables import (
+    document,
+    list_tables,
+    model_machine,
+    points_of,
+    run_measured,
+    run_models,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/fidelity.md"
 ROWS_READ = read_rows()
@@ -53,6 +60,31 @@ def test_each_row_has_a_source_a_grade_and_a_program():
     rows = [*data["models"]["programs"], *data["programs"]]
     assert all(row["source"] and row["grade"] in ("A", "B", "C") for row in rows)
     assert {row["program"] for row in rows} == set(CASES)
+
+
+def test_rows_are_fitted_or_unseen_and_those_that_are_fitted_say_by_which_figure():
+    uses = [program.use for program, _ in ROWS_READ.list_measured()]
+    assert uses.count("unseen") >= 10 and uses.count("fitted") >= 15
+    assert all((each.use == "fitted") == bool(each.figure) for each in ROWS_READ.programs)
+    whole = [each for each in ROWS_READ.programs if each.program == "stencil"]
+    assert [(each.use, len(each.rows)) for each in whole] == [("fitted", 8)]
+
+
+def test_no_row_is_in_both_tables():
+    rows = [(program.program, row.machine, row.elements, row.size, *sorted(row.options.items()))
+            for program, row in ROWS_READ.list_measured()]
+    assert len(rows) == len(set(rows))
+
+
+def test_the_first_sentence_has_the_median_of_rows_that_no_figure_was_chosen_by():
+    measured = [row.published * (100 if program.use == "fitted" else 108) // 100
+                for program, row in ROWS_READ.list_measured()]
+    text = document(ROWS_READ, EXPECTED, measured).split("\n\n")
+    assert " is 8.0 %: of " in " ".join(text[1].split())
+    tables = [part for part in list_tables(ROWS_READ, measured).split("\n\n") if part[0] == "|"]
+    assert [len(table.splitlines()) - 2 for table in tables] == [
+        sum(program.use == use for program, _ in ROWS_READ.list_measured())
+        for use in ("fitted", "unseen")]
 
 
 def test_each_program_is_run():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -39,20 +39,34 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """A program of which somebody measured the cycles; ours may be `band` percent off."""
+class Row:
+    """One measurement: a program on a machine, and the cycles that are published of it."""
 
-    program: str
     title: str
     machine: str
     elements: int
     size: int
     published: int
-    band: int
+    options: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A program of which somebody measured the cycles; ours may be `band` percent off.
+
+    `use` says whether any of its rows was looked at while a figure was chosen: `figure`.
+    """
+
+    name: str
+    program: str
+    use: Literal["fitted", "unseen"]
     source: str
     grade: Grade
+    band: int
     covers: str
-    differs: str
+    rows: tuple[Row, ...]
+    figure: str = ""
+    differs: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +75,11 @@ class Rows:
 
     models: Models
     programs: tuple[Measured, ...]
+
+    def list_measured(self) -> Iterator[tuple[Measured, Row]]:
+        """Yield the rows of programs that were measured."""
+        for program in self.programs:
+            yield from ((program, row) for row in program.rows)
 
 
 @cache
