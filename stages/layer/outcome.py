@@ -23,7 +23,7 @@ from lairmake.stages.fabric.grid import check_texts
 from lairmake.stages.fabric.layout import FabricLayout, Queue, Role, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import sum_up
-from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.layer import Layer, Statement, Tensor
 from lairmake.stages.layer.cycles.bound import BoundRun, lower_bound
 from lairmake.stages.layer.cycles.needs import Moving, needs_of
 from lairmake.stages.layer.texts.isl_files import Adapted
@@ -44,6 +44,7 @@ from lairmake.stages.layer.texts.results_json import (
 )
 from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions
 from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph
+from lairmake.stages.machine.host import HostLink, price_copies
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.machine.scarcity import UNPUBLISHED, is_unpublished, with_figures
@@ -298,7 +299,21 @@ def describe_results(
         limits=_find_limits(what, runs[ENOUGH]) if ENOUGH in runs else None,
         doubled=_find_doubled(simd, runs[DOUBLED], profile) if DOUBLED in runs else None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
+        host=_price_copies(what),
     )
+
+
+def _price_copies(what: Simulated) -> HostLink | None:
+    """Return what copying takes: in each invocation of what moves, and once of what stays."""
+    layout, often = what.moving.layout, what.mapping.invocations
+    moves = {each.tensor for each in layout.arrivals.values()}
+    moves |= {each.tensor for each in layout.departures.values()}
+
+    def words(tensors: Sequence[Tensor]) -> list[int]:
+        return [math.prod(tensor.shape) for tensor in tensors
+                for _ in range(often if tensor.name in moves else 1)]
+
+    return price_copies(what.profile, words(what.layer.inputs), words(what.layer.outputs))
 
 
 def _working(adapted: Adapted) -> Working:

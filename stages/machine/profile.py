@@ -269,6 +269,10 @@ class Profile:
     store: OfKind = None
     branch: OfKind = None
     vector_latency: Figure = 0
+
+    host_into: Figure = 0
+    host_out: Figure = 0
+    host_call: Figure = 0
     grades: dict[str, str] = field(default_factory=dict)
 
     def find_kind_figure(self, kind: str) -> str | None:

@@ -13,7 +13,13 @@ async function drawLayer() {
   addTexts(page.texts);
 }
 
-function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric }) {
+/* What it takes to copy over the host's link, of a layer or a program. */
+function factsOfHost(host) {
+  return host ? [{ key: "host.into.cycles", value: asNumber(host.into.cycles), unit: " cycles",
+    says: `to copy in from the host, ${asNumber(host.out.cycles)} to copy out` }] : [];
+}
+
+function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, host }) {
   const outputs = Object.entries(check), wrong = outputs.filter(([, { right }]) => !right);
   const exact = outputs.every(([, each]) => each.exact);
   return [
@@ -32,6 +38,7 @@ function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric }) {
       unit: ` of ${asNumber(memory.of)}`, says: "bytes on the fullest PE" },
     { key: "fabric.wavelets", value: asNumber(fabric.wavelets), unit: " wavelets",
       says: `${asNumber(fabric.hops)} hops, ${asNumber(fabric.stalls)} stalls` },
+    ...factsOfHost(host),
   ];
 }
 
@@ -78,7 +85,7 @@ async function drawProgram() {
   addTexts(page.texts);
 }
 
-function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: setUp }) {
+function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: setUp, host }) {
   const wrong = Object.entries(outputs).filter(([, { right }]) => !right);
   return [
     { key: "cycles", value: asNumber(cycles), unit: " cycles", says: "until all PEs are done" },
@@ -92,6 +99,7 @@ function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: set
       says: sums.latency == null ? "over all workers" : `${sums.latency} cycles the last one` },
     { key: "memory.workers", value: asNumber(memory.workers), unit: ` of ${asNumber(memory.of)}`,
       says: "bytes on a worker" },
+    ...factsOfHost(host),
   ];
 }
 

@@ -66,6 +66,14 @@ def test_a_target_most_of_which_has_nothing_to_do_is_told():
     )
 
 
+def test_a_line_says_what_copying_takes_where_the_machine_does():
+    link = {way: {"calls": 1, "words": 8, "cycles": cycles} for way, cycles in
+            (("into", 489), ("out", 12345))}
+    assert summarise_layer({**RESULTS, "host": link}) == TEXT.replace("24 stalls\n", (
+        "24 stalls\n"
+        "  host    489 cycles to copy in, 12 345 to copy out, which no other cycles have\n"))
+
+
 def test_of_many_inputs_the_first_are_named():
     assert list(inputs({f"x{k}": "reals, seed 0" for k in range(12)})) == [
         ("inputs", "x0, x1, x2, x3, x4, x5, x6, x7 and 4 more generated (reals, seed 0)")

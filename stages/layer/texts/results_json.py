@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.fabric.outcome import Probed
 from lairmake.stages.fabric.usage import UsageTotals
+from lairmake.stages.machine.host import HostLink
 from lairmake.stages.mapping.records import (
     as_data,
     reader_of,
@@ -141,6 +142,7 @@ class Results:
     limits: Limited | None = None
     doubled: Doubled | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
+    host: HostLink | None = None
 
 
 def read_results(text: str) -> Results:

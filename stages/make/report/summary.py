@@ -47,6 +47,7 @@ def summarise_layer(results: Mapping[str, Any]) -> str:
         ("memory", f"{memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"),
         *_pes(results),
         ("fabric", _fabric(results["fabric"])),
+        *_host(results),
     ], LABEL)
     return "\n".join([_layer_title(results), *lines, *_tasks(results["tasks"])]) + "\n"
 
@@ -139,6 +140,13 @@ def _fabric(fabric: Mapping[str, int]) -> str:
     return ", ".join(plural(count, word.removesuffix("s")) for word, count in fabric.items())
 
 
+def _host(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what it takes to copy over the host's link; nothing where the machine does not say."""
+    if host := results.get("host"):
+        into, out = (_group(host[way]["cycles"]) for way in ("into", "out"))
+        yield "host", f"{into} cycles to copy in, {out} to copy out, which no other cycles have"
+
+
 def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     width = max(map(len, tasks), default=0)
     for name, task in tasks.items():
@@ -176,6 +184,7 @@ def summarise_program(name: str, results: Mapping[str, Any]) -> str:
         ("ran", _operations(results["operations"])),
         ("memory", f"{_program_memory(results['memory'])}, {results['memory']['executive']} on the "
                    f"executive, {results['memory']['response']} on the fullest response"),
+        *_host(results),
     ]
     width = max(len(what) for what, _ in said)
     return "\n".join([*lines, *_lay_out(said, width)]) + "\n"

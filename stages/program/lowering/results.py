@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import UsageTotals, sum_up
+from lairmake.stages.machine.host import HostLink, price_copies
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.program.interpreter.counts import NodeCounts
@@ -279,13 +280,17 @@ class ProgramResults:
     usage: UsageTotals
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
+    host: HostLink | None = None
 
 
 def describe_run(
     run: FabricRun, outputs: Mapping[str, Array], graph: ProgramGraph,
-    sections: Sections, machine: Profile, counts: NodeCounts,
+    sections: Sections, machine: Profile, counts: NodeCounts, inputs: Sequence[int],
 ) -> ProgramResults:
-    """Return the results of a run; its `outputs` have been found right."""
+    """Return the results of a run; its `outputs` have been found right.
+
+    `inputs` are the elements of each array that it began with.
+    """
     called = find_called(run, sections, machine)
     return ProgramResults(
         machine=machine.name,
@@ -313,6 +318,7 @@ def describe_run(
             item.name: counts.iterations.get(item.name, 0)
             for item in graph.items if isinstance(item, ForLoop | WhileLoop)
         },
+        host=price_copies(machine, inputs, [array.size for _, array in sorted(outputs.items())]),
     )
 
 

@@ -230,7 +230,8 @@ def run_fabric_of(
         said: {entry.name: _read_array(inputs, of, entry) for entry in entries}
         for of, said in (("graph", "in the graph"), ("numpy", "in the source on x86"))
     })
-    results = describe_run(done, outputs, graph, sections, machine, counts)
+    given = [array.size for array in data.values()]
+    results = describe_run(done, outputs, graph, sections, machine, counts, given)
     return outputs, done, results
 
 
