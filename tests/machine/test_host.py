@@ -42,6 +42,7 @@ def test_only_machines_with_such_figures_have_a_line(name):
     assert known == (name in ("wse2", "wse3", "systolic"))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("machine", ["wse2", "ideal"])
 def test_what_moves_is_copied_in_each_invocation_and_what_stays_once(machine):
     """W stays, x arrives and y leaves: and no other figure of the result is another one for it."""
