@@ -15,10 +15,10 @@ static void run(struct pe *pe)
 {
     struct memory *my = pe->memory;
     float *const y = &my->y_local[my->size[1]];
-    const int64_t begun = pe->charge;
+    const int64_t begun = read_clock(pe);
 
     vector_run(pe, &my->multiply, y, y, &my->v_local[0]);
-    my->stamp[0] = (int32_t)(pe->charge - begun);
+    my->stamp[0] = (int32_t)(read_clock(pe) - begun);
     invocation_done(pe);
 }
 

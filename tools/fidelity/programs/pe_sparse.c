@@ -84,7 +84,7 @@ static void run_ellpack(struct pe *pe)
 static void run(struct pe *pe)
 {
     struct memory *my = pe->memory;
-    const int64_t begun = pe->charge;
+    const int64_t begun = read_clock(pe);
 
     configure(pe, &my->multiply, NO_COUNTER, MAC, SIZES(my->size[WIDTH]), FLOAT32_OPERAND(1),
               FLOAT32_OPERAND(1), FLOAT32_OPERAND(0));
@@ -94,7 +94,7 @@ static void run(struct pe *pe)
         run_ellpack(pe);
     else
         run_compressed(pe);
-    my->stamp[0] = (int32_t)(pe->charge - begun);
+    my->stamp[0] = (int32_t)(read_clock(pe) - begun);
     invocation_done(pe);
 }
 
