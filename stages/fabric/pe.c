@@ -241,11 +241,19 @@ void unblock(struct pe *pe, int colour)
         intake->blocked = false;
 }
 
+/* That in which what it computed so far can be read, too. */
+static int64_t settled(const struct node *node)
+{
+    const int64_t waits = node->pe.ready - node->pe.charge;
+
+    return present(node) + (waits > 0 && !node->engine->running_mains ? waits : 0);
+}
+
 int invocation_done(struct pe *pe)
 {
     struct node *node = node_of(pe);
     struct engine *engine = node->engine;
-    const int64_t cycle = present(node);
+    const int64_t cycle = settled(node);
 
     if (node->invocations == engine->layout->invocations) {
         fail(engine, "PE[%d, %d] (%s) says once more that an invocation is done than there are, %d, "
@@ -323,9 +331,7 @@ int64_t present(const struct node *node)
 
 int64_t read_clock(struct pe *pe)
 {
-    const int64_t waits = pe->ready > pe->charge ? pe->ready - pe->charge : 0;
-
-    return present(node_of(pe)) + waits;
+    return settled(node_of(pe));
 }
 
 int is_one_of(struct pe *pe, int64_t number, int64_t count, const char *what)
