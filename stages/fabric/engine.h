@@ -39,7 +39,7 @@ enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 /* The figures of a machine profile: cycles, elements per cycle, wavelets, counts. */
 struct machine {
     struct operations costs;
-    int64_t start_up, latency, configuration, dispatch, fifo;
+    int64_t start_up, latency, configuration, dispatch, dispatch_next, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
@@ -341,7 +341,8 @@ struct node {
     int8_t ran_on;                             /* on what its last task, `ran`, started */
     int32_t filled_at;                         /* the last cycle in which a FIFO was */
     int32_t asked;                             /* when it is to be looked at for `busy_until` */
-    int32_t started, sent;                     /* sent: the last cycle in which it did */
+    int32_t began, started, sent;              /* its last task began, and its code did, behind the
+                                                * dispatch; the last cycle in which it sent */
     int32_t finished;                          /* when its last invocation is complete, or 0 */
     int32_t since;                             /* from when on it has been in its state */
     int64_t busy_until;

@@ -103,7 +103,7 @@ class EngineMachine(Structure):
     _fields_: ClassVar[Sequence[Any]] = [
         *((kind, c_int64) for kind in SCALAR_KINDS),
         *((name, c_int64) for name in ("start_up", "latency", "configuration")),
-        *((name, c_int64) for name in ("dispatch", "fifo")),
+        *((name, c_int64) for name in ("dispatch", "dispatch_next", "fifo")),
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
@@ -180,6 +180,7 @@ def make_machine(profile: Profile) -> EngineMachine:
         latency=profile.vector_latency,
         configuration=profile.configuration,
         dispatch=profile.dispatch,
+        dispatch_next=profile.find_dispatch_next(),
         fifo=profile.fifo,
         lanes=_make_lanes(profile),
         stride_limit=(c_int32 * 8)(*profile.stride_limits),

@@ -61,8 +61,7 @@ static void tell_task(struct report *report)
             last = &engine->node[i];
     if (last == NULL)
         return;
-    say(report, "  in cycle %lld ",
-        (long long)(last->started - engine->layout->machine.dispatch));
+    say(report, "  in cycle %lld ", (long long)last->began);
     say_pe(report, last->id);
     say(report, " began a task\n");
 }

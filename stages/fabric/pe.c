@@ -362,13 +362,14 @@ static void enter_task(struct node *node, void (*ran)(void), int ran_on)
     open_memory(node);
 }
 
-static void begin(struct node *node, void (*ran)(void), int ran_on)
+static void begin(struct node *node, void (*ran)(void), int ran_on, int64_t dispatch)
 {
     enter_task(node, ran, ran_on);
     node->pe.charge = node->pe.ready = node->pe.waited = 0;
     node->results = 0;
     node->pe.computes = 0;
-    node->started = (int32_t)(node->engine->now + node->engine->layout->machine.dispatch);
+    node->began = (int32_t)node->engine->now;
+    node->started = (int32_t)(node->engine->now + dispatch);
 }
 
 /* A task takes a cycle at least. What follows on its PE may read its results. */
@@ -387,7 +388,7 @@ static void finish(struct node *node)
     close_memory(node);
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
-    usage->dispatch += engine->layout->machine.dispatch;
+    usage->dispatch += node->started - node->began;
     usage->latency += (int32_t)node->pe.waited;
     if (node->pe.computes) {
         usage->until_last = usage->busy;
@@ -396,6 +397,15 @@ static void finish(struct node *node)
     engine->outcome->tasks += 1;
     record_finished(node);
     wake_for(node, &node->asked, node->busy_until);
+}
+
+/* A task that is activated when the one before it ends has been fetched meanwhile. */
+static int64_t dispatch_of_activated(const struct node *node)
+{
+    const struct machine *machine = &node->engine->layout->machine;
+    const bool follows = node->busy_until > 0 && node->busy_until == node->engine->now;
+
+    return follows ? machine->dispatch_next : machine->dispatch;
 }
 
 static bool run_activated(struct node *node)
@@ -409,7 +419,7 @@ static bool run_activated(struct node *node)
     memmove(node->activation, node->activation + 1,
             (size_t)node->activations * sizeof *node->activation);
     record_activated(node, &first);
-    begin(node, (void (*)(void))first.task, ACTIVATED);
+    begin(node, (void (*)(void))first.task, ACTIVATED, dispatch_of_activated(node));
     first.task(&node->pe);
     finish(node);
     return true;
@@ -417,6 +427,7 @@ static bool run_activated(struct node *node)
 
 static bool react(struct node *node, int colour)
 {
+    const int64_t dispatch = node->engine->layout->machine.dispatch;
     struct intake *intake = intake_of(node, colour);
     const struct parcel *head = first_ready(waiting_in(intake), node->engine->now);
     wavelet_task *reaction;
@@ -432,9 +443,9 @@ static bool react(struct node *node, int colour)
     if (reaction == NULL)
         return false;
     record_taken(node, colour, head, reaction);
-    parcel = take(node, colour, node->engine->layout->machine.dispatch);
+    parcel = take(node, colour, dispatch);
     begin(node, (void (*)(void))reaction,
-          parcel.control ? node->engine->layout->colours + colour : colour);
+          parcel.control ? node->engine->layout->colours + colour : colour, dispatch);
     CHARGE(&node->pe, .scalar = intake->passes + (node->filled >> colour & 1));
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);

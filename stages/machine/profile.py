@@ -269,6 +269,7 @@ class Profile:
     store: OfKind = None
     branch: OfKind = None
     vector_latency: Figure = 0
+    dispatch_next: OfKind = None
 
     host_into: Figure = 0
     host_out: Figure = 0
@@ -286,6 +287,10 @@ class Profile:
         """Return the cycles of an operation of a kind of scalar code."""
         figure = self.find_kind_figure(kind)
         return 0 if figure is None else int(getattr(self, figure))
+
+    def find_dispatch_next(self) -> int:
+        """Return the cycles to start a task that is activated when the one before it ends."""
+        return self.dispatch if self.dispatch_next is None else self.dispatch_next
 
     def find_lanes(self, operation: str, result: str, *sources: str) -> int:
         """Return the elements a cycle of an operation that gives `result`.
