@@ -26,8 +26,9 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError, working_on
 from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.cycles.task import Charged
-from lairmake.stages.layer.memory.arranging import arrange, find_saved
+from lairmake.stages.layer.memory.arranging import arrange, find_saved, fits_apart, list_early
 from lairmake.stages.layer.memory.arrays import Keeping
+from lairmake.stages.layer.memory.banks import RowLimits, list_banked, spread_over_banks
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
 from lairmake.stages.layer.texts.machine_yaml import (
     GRAPH,
@@ -39,7 +40,7 @@ from lairmake.stages.layer.texts.machine_yaml import (
 )
 from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions, Other, write_decisions
 from lairmake.stages.layer.texts.task_graph import Operate, Relay, StoreTask, Streams, read_graph
-from lairmake.stages.layer.vector.instruction import instruction, is_as_merged
+from lairmake.stages.layer.vector.instruction import SHARE, instruction, is_as_merged
 from lairmake.stages.layer.vector.operands import OperandMemory, extend
 from lairmake.stages.layer.vector.options import (
     Options,
@@ -131,15 +132,45 @@ def _texts(
     files: SituationFiles, chosen: dict[str, VectorChoice], memory: OperandMemory
 ) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
-    decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
+    memory, starts = _spread(files, chosen, memory)
+    decisions = _decide(chosen, memory)
     keeping = _keeping(files, decisions, memory)
     described: dict[str, isl.UnionSet | isl.UnionMap]
     described = {"local": keeping.work.local, "to_local": keeping.work.allocation}
-    described |= arranged_objects(arrange(keeping))
+    described |= arranged_objects(arrange(keeping, starts))
     return {
         "simd.yaml": write_decisions(decisions),
         "memory.isl": write_objects(MEMORY_HEADER, described),
     }
+
+
+def _decide(chosen: dict[str, VectorChoice], memory: OperandMemory) -> dict[str, Decision]:
+    """Return what simd.yaml says of tasks, given memory."""
+    return {name: decision(choice, memory) for name, choice in chosen.items()}
+
+
+def _spread(
+    files: SituationFiles, chosen: dict[str, VectorChoice], memory: OperandMemory
+) -> tuple[OperandMemory, dict[str, int] | None]:
+    """Return memory with rows, and the banks where arrays start, for which instructions wait least.
+
+    Longer rows take at most a part of a PE's memory for a tensor, and only where all arrays fit one
+    after the other. None: there are no banks.
+    """
+    banks, most = files.profile.read_banks, files.profile.memory // SHARE
+    if not banks:
+        return memory, None
+    arrays = list_early(_keeping(files, _decide(chosen, memory), memory))
+    instructions = list_banked(chosen, memory, files.profile)
+    candidates = [choice.taken.candidate for choice in chosen.values()]
+    kept = frozenset(name for each in candidates if each is not None for name in each.shapes)
+    for limits in (RowLimits(most=most, kept=kept), RowLimits(most=0)):
+        places = spread_over_banks(arrays, instructions, limits, banks)
+        shapes = {name: places[name].shape for name in memory.shapes if name in places}
+        longer = replace(memory, shapes={**memory.shapes, **shapes})
+        if longer == memory or fits_apart(_keeping(files, _decide(chosen, longer), longer)):
+            break
+    return longer, {name: place.start for name, place in places.items()}
 
 
 def _texts_of_other_graph(inputs: LayerInputs, given: Profile) -> dict[str, str]:

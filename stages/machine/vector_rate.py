@@ -1,8 +1,8 @@
-"""Elements that a vector instruction computes in a cycle: lanes, and conflicts of banks."""
+"""Lanes: elements that a vector instruction computes in a cycle."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lairmake.stages.machine.types import BYTES, OPERATIONS, TYPES
@@ -81,25 +81,3 @@ def _is_table(given: Any) -> bool:
 def _is_row(name: Any) -> bool:
     first, _, last = str(name).partition(" of ")
     return first in TYPES and (not last or last in TYPES) and name != f"{first} of "
-
-# --- Bank conflicts of two operands ---------------------------------------------------------------
-
-WORD = 2
-"""Bytes of a word; successive words lie in successive banks."""
-
-
-def count_meetings(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
-    """Return at how many points of a box two operands lie in one bank, as rate.c counts them.
-
-    The first ones lie `apart` words from each other; `steps` is how much further one operand goes
-    than the other along each axis, in words.
-    """
-    count = {apart % banks: 1}
-    for step, size in zip(steps, sizes, strict=True):
-        found: dict[int, int] = {}
-        for k in range(min(banks, size)):
-            for start, times in count.items():
-                to = (start + k * step) % banks
-                found[to] = found.get(to, 0) + times * ((size - k + banks - 1) // banks)
-        count = found
-    return count.get(0, 0)

@@ -32,10 +32,10 @@ def test_colours_are_numbered_from_zero(layout):
 def test_resident_tensors_say_which_element_lies_where(layout):
     tensors = layout["roles"]["compute"]["tensors"]
     stored = tensors["W_local"]
-    assert (stored["tensor"], stored["transfer"], stored["shape"]) == ("W", "in", [4, 3])
+    assert (stored["tensor"], stored["transfer"], stored["shape"]) == ("W", "in", [4, 5])
     assert isl.Map(stored["map"]).is_equal(isl.Map(
         "{ [PE[x, y] -> W_local[k, l]] -> W[4y - 4 + k, 3x + l] : "
-        "0 <= x <= 1 and 1 <= y <= 2 and 0 <= k <= 3 and 0 <= l <= 2 }"
+        "0 <= x <= 1 and 1 <= y <= 2 and 0 <= k <= 3 and 0 <= l <= 4 and 3x + l <= 5 }"
     ))
     assert "tensor" not in tensors["y_local"]
 

@@ -34,8 +34,8 @@ from lairmake.stages.layer.texts.task_graph import (
     read_graph,
 )
 from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.banks import WORD
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.machine.vector_rate import WORD
 from lairmake.stages.pe.block import Block, BlockCharge
 from lairmake.stages.pe.names import new_naming
 from lairmake.stages.pe.nodes import Assign
@@ -171,7 +171,8 @@ def _find_facts(written: WrittenTexts, computing: Mapping[str, AnyTask]) -> Fact
     places = list_places(computing, written.instances)
     arrays, profile = _find_arrays(written.memory), written.profile
     costs = {
-        name: _costs(decision, written, find_waiting(name, decision, arrays, profile))
+        name: _costs(decision, written, find_waiting(
+            name, decision, arrays, profile, written.instances.known(name)))
         for name, decision in written.decisions.items()
     }
     return Facts(

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
-from math import gcd, prod
+from math import prod
 
 import islpy as isl
 
@@ -28,18 +27,22 @@ from lairmake.stages.layer.vector.instruction import (
     is_single,
 )
 from lairmake.stages.layer.vector.operands import (
+    CallValues,
+    FirstIndex,
     InPart,
+    LinearIndex,
     MemoryOperand,
     Operand,
     OperandMemory,
+    count_first_words,
     extend,
-    find_word,
+    find_calls,
 )
 from lairmake.stages.layer.vector.situation import Situation, VectorCandidate, configurations
 from lairmake.stages.layer.vector.steps import VectorStep
+from lairmake.stages.machine.banks import WORD, Words, count_waits
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.machine.vector_rate import WORD, count_meetings
 from lairmake.stages.pe.block import Block, BlockCharge
 from lairmake.stages.pe.names import new_naming
 from lairmake.stages.poly.box import find_full
@@ -383,8 +386,7 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
 # --- Waits for banks of memory --------------------------------------------------------------------
 #
 # Vector instructions wait by strides, and by where tensors lie. Where operands start in a bank that
-# depends on a loop or on the PE, the mean is expected, of those banks in which elements of their
-# types begin.
+# depends on the PE, on what arrives, or on loops, the mean of the calls is expected.
 #
 # Source   stages/fabric/rate.c, which charges what happens
 
@@ -406,12 +408,24 @@ class Instruction:
     sizes: tuple[int, ...]
 
 
-def find_waiting(task: str, decision: Decision, arrays: Arrays, profile: Profile) -> float:
-    """Return the cycles for each instance of a task in which its instructions wait for banks."""
+def find_waiting(
+    task: str,
+    decision: Decision,
+    arrays: Arrays,
+    profile: Profile,
+    known: isl.Set | None = None,
+) -> float:
+    """Return the cycles for each instance of a task in which its instructions wait for banks.
+
+    `known` are the symbolic constants with which the task is invoked; None: any.
+    """
     if not profile.read_banks:
         return 0.0
+    guard = decision.guard if isinstance(decision.guard, str) else None
+    any_calls = isl.Set("{ : }") if known is None else known
+    values = CallValues(find_calls(any_calls, guard, decision.outer))
     return sum(
-        float(_most_meetings(each, arrays, profile.read_banks)) / _rate(each, profile)
+        float(_find_share(each, arrays, values, profile.read_banks)) / _rate(each, profile)
         for each in _list_vectors(task, decision)
     )
 
@@ -435,56 +449,38 @@ def _rate(each: Instruction, profile: Profile) -> int:
     return max(1, find_rate(profile, each.step.operation, operands, single))
 
 
-def _most_meetings(each: Instruction, arrays: Arrays, banks: int) -> Fraction:
+def _find_share(each: Instruction, arrays: Arrays, values: CallValues, banks: int) -> Fraction:
     """Return the share of the points at which two operands are read from one bank."""
     read = each.step.operands if each.step.operation == "MAC" else each.step.operands[1:]
     moving = [o for o in read if isinstance(o, LocalDecision | GivenDecision) and any(o.strides)]
-    pairs = combinations(moving, 2)
-    return max((_meetings(p, q, each, arrays, banks) for p, q in pairs), default=Fraction(0))
-
-
-def _meetings(
-    p: LocalDecision | GivenDecision,
-    q: LocalDecision | GivenDecision,
-    each: Instruction,
-    arrays: Arrays,
-    banks: int,
-) -> Fraction:
-    steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
-    points = max(1, prod(each.sizes))
-    meets = [Fraction(count_meetings(steps, each.sizes, k, banks), points) for k in range(banks)]
-    if _array(p, each.task) == _array(q, each.task) and _base(p) == _base(q):
-        return meets[0]
-    starts = [_start(operand, each.task, arrays, banks) for operand in (p, q)]
-    if starts[0] is None or starts[1] is None:
-        may = meets[:: gcd(banks, *(BYTES[operand.type] // WORD for operand in (p, q)))]
-        return sum(may, Fraction(0)) / len(may)
-    return meets[(starts[0] - starts[1]) % banks]
-
-
-def _array(operand: LocalDecision | GivenDecision, task: str) -> str:
-    return operand.local if isinstance(operand, LocalDecision) else f"{task}_part{operand.part}"
-
-
-def _base(operand: LocalDecision | GivenDecision) -> tuple[int | str, ...]:
-    return operand.base if isinstance(operand, LocalDecision) else ()
+    firsts, found = [_begin(o, each.task, arrays, values) for o in moving], Fraction(0)
+    for first, share in count_first_words(firsts, values, banks).items():
+        words = [Words(*of) for of in zip(first, map(_words, moving), strict=True)]
+        found += share * count_waits(words, each.sizes, banks)
+    return found / max(1, prod(each.sizes))
 
 
 def _strides(operand: OperandDecision) -> tuple[int, ...]:
     return operand.strides if isinstance(operand, LocalDecision | GivenDecision) else ()
 
 
-def _words(operand: LocalDecision | GivenDecision) -> list[int]:
-    return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
+def _words(operand: LocalDecision | GivenDecision) -> tuple[int, ...]:
+    return tuple(stride * BYTES[operand.type] // WORD for stride in operand.strides)
 
 
-def _start(
-    operand: LocalDecision | GivenDecision, task: str, arrays: Arrays, banks: int
-) -> int | None:
-    """Return in which bank an operand starts; None if that varies, or nobody knows."""
-    name = _array(operand, task)
-    if name not in arrays.addresses:
-        return None
+def _begin(
+    operand: LocalDecision | GivenDecision, task: str, arrays: Arrays, values: CallValues
+) -> FirstIndex:
+    """Return where an operand starts; where nobody knows where its array does, anywhere."""
+    name, indices = f"{task}_part", tuple[int | str, ...]()
+    if isinstance(operand, GivenDecision):
+        name += str(operand.part)
+    else:
+        name, indices = operand.local, operand.base
     shape, word = arrays.shapes.get(name, ()), BYTES[operand.type] // WORD
-    within = find_word(_base(operand), shape, word, banks)
-    return None if within is None else (arrays.addresses[name] // WORD + within) % banks
+    begins = (
+        LinearIndex(arrays.addresses[name] // WORD) if name in arrays.addresses
+        else LinearIndex(0, ((f"[{name}] -> {{ [{word}{name}] }}", 1),))
+    )
+    steps = (prod(shape[k + 1 :]) * word for k in range(len(indices)))
+    return (begins, *map(values.read, indices)), (1, *steps)

@@ -25,7 +25,6 @@ from lairmake.stages.layer.memory.arrays import (
     list_computing,
     list_local,
     share_memory,
-    spread_over_banks,
 )
 from lairmake.stages.layer.memory.events import EventOrder, order_adapting, order_computing
 from lairmake.stages.layer.routes.resources import count_functions
@@ -36,6 +35,9 @@ from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.functions import find_index_constants, project_names
 from lairmake.stages.poly.sides import SIDES
+
+Starts = Mapping[str, int]
+"""The bank in which each array of computing PEs starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +53,13 @@ class MemoryLayout:
         return find_end(self.arrays, self.addresses)
 
 
-def arrange(keeping: Keeping) -> dict[str, Arranged]:
-    """Return, by role, where arrays lie, and the first and last events of their lives."""
+def arrange(keeping: Keeping, starts: Starts | None = None) -> dict[str, Arranged]:
+    """Return, by role, where arrays lie, and the first and last events of their lives.
+
+    Those of computing PEs start in the banks that `starts` gives, if there is room for that.
+    """
     order = find_order(keeping)
-    found = {"compute": _describe(arrange_computing(keeping, order), order)}
+    found = {"compute": _describe(arrange_computing(keeping, order, starts), order)}
     for side, described in SIDES.items():
         uses = find_uses(keeping.work, side)
         arrays = list_adapting(keeping, side, uses)
@@ -74,13 +79,26 @@ def find_saved(keeping: Keeping) -> int:
     return find_end(apart, lay_out(apart)) - _share_all(late, order).end
 
 
-def arrange_computing(keeping: Keeping, order: EventOrder) -> MemoryLayout:
+def arrange_computing(
+    keeping: Keeping, order: EventOrder, starts: Starts | None = None
+) -> MemoryLayout:
     """Return where the arrays of computing PEs lie: the first of all ways that fits."""
     room = _find_room(keeping)
-    for layout in _list_ways(keeping, order, room):
+    for layout in _list_ways(keeping, order, room, starts):
         if layout.end <= room:
             break
     return layout
+
+
+def list_early(keeping: Keeping) -> list[ProgramArray]:
+    """Return the arrays of computing PEs where all get their first values as early as they may."""
+    return list_computing(keeping, find_uses(keeping.work, ""))
+
+
+def fits_apart(keeping: Keeping) -> bool:
+    """Say whether the arrays of computing PEs fit one after the other."""
+    arrays = list_early(keeping)
+    return find_end(arrays, lay_out(arrays)) <= _find_room(keeping)
 
 
 def _find_room(keeping: Keeping) -> int:
@@ -89,22 +107,24 @@ def _find_room(keeping: Keeping) -> int:
     return profile.memory - profile.code_base - profile.code_task * functions
 
 
-def _list_ways(keeping: Keeping, order: EventOrder, room: int) -> Iterator[MemoryLayout]:
+def _list_ways(
+    keeping: Keeping, order: EventOrder, room: int, starts: Starts | None
+) -> Iterator[MemoryLayout]:
     """Yield the ways in which arrays may lie, the last ones only where there is no room for others.
 
     Where arrays fit one after the other, they never take more.
     """
-    profile, simd = keeping.profile, keeping.work.simd
-    early = list_computing(keeping, find_uses(keeping.work, ""))
-    banked, plain = spread_over_banks(early, simd, profile.read_banks), lay_out(early)
+    banks = keeping.profile.read_banks
+    early = list_early(keeping)
+    banked, plain = lay_out(early, starts, banks), lay_out(early)
     ends = [find_end(early, apart) for apart in (banked, plain)]
     most = next((end for end in ends if end <= room), None)
     for apart in (banked, plain):
-        addresses = share_memory(early, apart, order, profile.read_banks)
+        addresses = share_memory(early, apart, order, banks)
         if most is None or find_end(early, addresses) <= most:
             yield MemoryLayout(arrays=early, addresses=addresses)
     late = list_computing(keeping, find_late_uses(keeping.work, order))
-    yield MemoryLayout(arrays=late, addresses=share_memory(late, banked, order, profile.read_banks))
+    yield MemoryLayout(arrays=late, addresses=share_memory(late, banked, order, banks))
     yield _share_all(_largest_first(late), order)
 
 

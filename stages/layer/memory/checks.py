@@ -29,10 +29,11 @@ from lairmake.stages.layer.texts.simd_yaml import (
     StepDecision,
     TableDecision,
 )
+from lairmake.stages.layer.vector.operands import find_calls
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.canonical import list_maps
-from lairmake.stages.poly.functions import bind_set, find_least
+from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.iscc import statements
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import SIDES
@@ -203,25 +204,15 @@ def _list_entries(table: TableDecision) -> isl.Set:
     return isl.Set(f"[{table.by}] -> {{ : {table.least} <= {table.by} < {end} }}")
 
 
-def _find_calls(name: str, work: ProgramModel) -> isl.Set:
-    """Return the symbolic constants of calls, those of loops over rows included."""
-    decision, calls = work.simd[name], work.known(name)
-    if isinstance(decision.guard, str):
-        calls = calls.intersect(isl.Set(decision.guard))
-    if decision.outer is None:
-        return calls
-    outer = isl.Set(decision.outer)
-    names = [f"outer{k}" for k in range(outer.dim(isl.dim_type.set))]
-    return calls.intersect(bind_set(outer, names))
-
-
 def _check_loops(name: str, step: StepDecision, work: ProgramModel) -> None:
     """Raise UserError if an operand of a step's loops reaches beyond its array in some call.
 
     Where it begins at what is looked up, only how far it reaches is looked at; isl may have to work
     long where that differs, and then nothing is.
     """
-    calls = _find_calls(name, work)
+    decision = work.simd[name]
+    guard = decision.guard if isinstance(decision.guard, str) else None
+    calls = find_calls(work.known(name), guard, decision.outer)
     every = [_as_function(size) for size in work.simd[name].sizes or ()]
     sizes = every if step.over is None else [every[k] for k in step.over]
     for size in sizes:

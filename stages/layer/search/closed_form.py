@@ -29,8 +29,8 @@ from lairmake.stages.layer.search.coordinates import (
     weigh_along,
 )
 from lairmake.stages.layer.search.problem import Question, SearchLink
+from lairmake.stages.machine.banks import WORD
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.machine.vector_rate import WORD
 
 if TYPE_CHECKING:
     from lairmake.stages.layer.search.problem import SearchTraffic

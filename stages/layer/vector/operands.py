@@ -5,7 +5,9 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd, prod
+from fractions import Fraction
+from itertools import product
+from math import prod
 
 import islpy as isl
 
@@ -13,36 +15,172 @@ from lairmake.stages.layer.texts import simd_yaml
 from lairmake.stages.layer.vector.situation import NotPossibleError, Situation, VectorCandidate
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, shift
-from lairmake.stages.poly.functions import greatest_value, least_value
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_set,
+    find_greatest,
+    find_least,
+    greatest_value,
+    least_value,
+    project_names,
+)
 from lairmake.stages.poly.lattices import linear_form
 
-# --- First word of an operand ---------------------------------------------------------------------
+# --- First words of operands ----------------------------------------------------------------------
 #
-# It is the word of its local tensor, as far as banks tell words apart.
+# They are words of local tensors, as far as banks tell words apart. Where they depend on the PE, on
+# what arrives, or on loops, they are a histogram: the share of the calls in which the operands of
+# an instruction begin there. Each symbolic constant takes all values from its least on the PE to
+# its greatest, by their stride, whatever the others are. Without bounds all are as frequent.
 #
 # Source   stages/fabric/rate.c, which charges what happens
 
-def find_word(
-    base: Sequence[int | str], shape: Sequence[int], word: int, banks: int
-) -> int | None:
-    """Return at which word of a tensor an element lies, modulo the banks; None if that varies.
+@dataclass(frozen=True, slots=True)
+class LinearIndex:
+    """An index of a local tensor: a constant, and multiples of functions of symbolic constants."""
 
-    `word` is how many words an element takes.
+    constant: int
+    terms: tuple[tuple[str, int], ...] = ()
+
+
+FirstIndex = tuple[Sequence[LinearIndex], Sequence[int]]
+"""Indices of the first element of an operand, and over how many words each of them steps."""
+
+
+def find_calls(known: isl.Set, guard: str | None, outer: str | None) -> isl.Set:
+    """Return the symbolic constants of calls, given those of the task; `outer` are its loops.
+
+    `guard` tells where there are instances. What loops run over are outer0, ...
     """
-    found = 0
-    for k, index in enumerate(base):
-        step = prod(shape[k + 1 :]) * word
-        if isinstance(index, int):
-            found += index * step
-        elif step % banks and not _is_multiple(index, banks // gcd(step, banks)):
-            return None
-    return found % banks
+    calls = known if guard is None else known.intersect(isl.Set(guard))
+    if outer is None:
+        return calls
+    rows = isl.Set(outer)
+    names = [f"outer{k}" for k in range(rows.dim(isl.dim_type.set))]
+    return calls.intersect(bind_set(rows, names))
 
 
-def _is_multiple(index: str, of: int) -> bool:
-    """Whether an index, a function of constants, is a multiple of a number everywhere."""
-    values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
-    return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
+class CallValues:
+    """The values that functions of symbolic constants have in the calls of an instruction."""
+
+    def __init__(self, calls: isl.Set) -> None:
+        """Keep the constants with which it is called."""
+        self.calls = calls
+        self.counts: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.least: dict[str, LinearIndex | None] = {}
+
+    def read(self, function: int | str | isl.PwAff) -> LinearIndex:
+        """Return an index in symbolic constants, each from 0 on; one not affine as it is."""
+        if isinstance(function, int):
+            return LinearIndex(function)
+        found = _read_affine(isl.PwAff(function) if isinstance(function, str) else function)
+        if found is None:
+            return LinearIndex(0, ((str(function), 1),))
+        constant, factors = found
+        terms: dict[str, int] = {}
+        for name, factor in factors.items():
+            least = self._find_least(name)
+            constant += factor * (least.constant if least else 0)
+            for other, times in least.terms if least else ():
+                terms[other] = terms.get(other, 0) + factor * times
+            terms[name] = terms.get(name, 0) + factor
+        return LinearIndex(constant, tuple((name, by) for name, by in terms.items() if by))
+
+    def _find_least(self, name: str) -> LinearIndex | None:
+        """Return the least value of a symbolic constant, in those of the PE; None for another form.
+        """
+        if name not in self.least:
+            values = self._list_values(_as_function(name), PE_NAMES)
+            least = None
+            if name not in PE_NAMES and find_least(values, 0).is_int():
+                least = _read_affine(values.dim_min(0))
+            self.least[name] = None if least is None else LinearIndex(
+                least[0], tuple(least[1].items()))
+        return self.least[name]
+
+    def _list_values(self, function: isl.PwAff, kept: Sequence[str] = ()) -> isl.Set:
+        """Return { [value] } in the calls, or [kept] -> { [value] }."""
+        values = isl.Set.from_pw_aff(function.intersect_params(self.calls))
+        names = values.get_var_names_not_none(isl.dim_type.param)
+        return project_names(values, [name for name in names if name not in kept])
+
+    def count(self, term: str, modulus: int) -> tuple[int, ...]:
+        """Return how many values a symbolic constant from 0 on, or a function, has of each
+        remainder.
+        """
+        if (term, modulus) not in self.counts:
+            self.counts[term, modulus] = self._count(term, modulus)
+        return self.counts[term, modulus]
+
+    def _count(self, term: str, modulus: int) -> tuple[int, ...]:
+        function = isl.PwAff(term) if "{" in term else self._from_least(term)
+        values = self._list_values(function)
+        least, greatest = find_least(values, 0), find_greatest(values, 0)
+        if not (least.is_int() and greatest.is_int()):
+            return (1,) * modulus
+        counts = [0] * modulus
+        first, stride = int(least.to_python()), int(values.get_stride(0).to_python()) or 1
+        size = (int(greatest.to_python()) - first) // stride + 1
+        for k in range(min(modulus, size)):
+            counts[(first + k * stride) % modulus] += (size - k + modulus - 1) // modulus
+        return tuple(counts)
+
+    def _from_least(self, name: str) -> isl.PwAff:
+        """Return a symbolic constant less its least value on the PE."""
+        least, function = self._find_least(name), _as_function(name)
+        if least is None:
+            return function
+        listed = " + ".join(f"{by}{other}" for other, by in (*least.terms, ("", least.constant)))
+        names = ", ".join(PE_NAMES)
+        return function.sub(isl.PwAff(f"[{names}] -> {{ [({listed})] }}"))
+
+
+def _as_function(name: str) -> isl.PwAff:
+    return isl.PwAff(f"[{name}] -> {{ [({name})] }}")
+
+
+def _read_affine(function: isl.PwAff) -> tuple[int, dict[str, int]] | None:
+    """Return the constant of a function, and its factors by name; None if it is not affine."""
+    simple = function.gist(function.domain()).coalesce()
+    if not (simple.isa_aff() and simple.domain().plain_is_universe()):
+        return None
+    affine, names = simple.as_aff(), simple.get_var_names_not_none(isl.dim_type.param)
+    if affine.dim(isl.dim_type.div) or not affine.get_denominator_val().is_one():
+        return None
+    by = [affine.get_coefficient_val(isl.dim_type.param, k) for k in range(len(names))]
+    factors = {n: int(a.to_python()) for n, a in zip(names, by, strict=True) if not a.is_zero()}
+    return int(affine.get_constant_val().to_python()), factors
+
+
+def count_first_words(
+    operands: Sequence[FirstIndex], values: CallValues, modulus: int
+) -> dict[tuple[int, ...], Fraction]:
+    """Return the share of the calls in which operands begin at some words, by these, modulo banks.
+    """
+    first, steps = list[int](), dict[str, list[int]]()
+    for k, (indices, words) in enumerate(operands):
+        first.append(sum(i.constant * w for i, w in zip(indices, words, strict=True)) % modulus)
+        for index, word in zip(indices, words, strict=True):
+            for function, factor in index.terms:
+                steps.setdefault(function, [0] * len(operands))[k] += factor * word
+    found = {tuple(first): Fraction(1)}
+    for function, by in steps.items():
+        if any(step % modulus for step in by):
+            found = _add(found, by, values.count(function, modulus))
+    return found
+
+
+def _add(
+    found: Mapping[tuple[int, ...], Fraction], steps: Sequence[int], counts: Sequence[int]
+) -> dict[tuple[int, ...], Fraction]:
+    """Return a histogram of words, to which multiples of steps are added, each as often."""
+    modulus, every = len(counts), sum(counts)
+    sums: dict[tuple[int, ...], Fraction] = {}
+    for (words, share), (value, times) in product(found.items(), enumerate(counts)):
+        to = tuple((w + value * s) % modulus for w, s in zip(words, steps, strict=True))
+        if times:
+            sums[to] = sums.get(to, Fraction(0)) + share * Fraction(times, every)
+    return sums
 
 # --- Local memory with room for extra accesses ----------------------------------------------------
 #

@@ -6,10 +6,17 @@ import math
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
 
+from lairmake.stages.machine.banks import (
+    WORD,
+    PlaceCost,
+    Words,
+    choose_places,
+    count_waits,
+    list_starts,
+)
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.machine.vector_rate import count_meetings
 from lairmake.stages.program.irg.graph import (
     GraphEntry,
     GraphNode,
@@ -110,22 +117,25 @@ def _align(address: int, alignment: int, behind: int) -> int:
 #
 # Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
 
-WORD = 2
-"""Bytes of a word; successive words lie in successive banks."""
 STEP = 4
 """Bytes between possible starts of arrays: instructions want whole 32 bits."""
 OF_LOOP = 10
 """Assumed number of iterations of a loop."""
-MOST_ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
-    """Two arrays read at once; `meets[n]` counts the reads that wait if p is n words behind q."""
+class _Reading:
+    """A node that runs so many times, and the arrays that it reads at once, each with its words."""
 
-    p: str
-    q: str
-    meets: tuple[int, ...]
+    times: int
+    sizes: tuple[int, ...]
+    read: tuple[tuple[str, Words], ...]
+    banks: int
+
+    def find_cycles(self, starts: Mapping[str, int]) -> Fraction:
+        """Return at how many points it waits, given the banks where arrays start."""
+        words = [Words(of.first + starts[name], of.steps) for name, of in self.read]
+        return Fraction(self.times * count_waits(words, self.sizes, self.banks))
 
 
 def find_starts(
@@ -137,39 +147,29 @@ def find_starts(
     """
     if not banks or alignment % (banks * WORD):
         return {}
-    pairs = list(_list_pairs(graph.items, graph, accesses, banks, 1))
-    starts = dict.fromkeys(name for pair in pairs for name in (pair.p, pair.q))
-    chosen = dict.fromkeys(starts, 0)
-    of = {name: [each for each in pairs if name in (each.p, each.q)] for name in starts}
-    for _ in range(MOST_ROUNDS):
-        before = dict(chosen)
-        for name, its in of.items():
-            chosen[name] = min(
-                range(0, banks * WORD, STEP),
-                key=lambda start: (_wait(its, chosen | {name: start}), start != chosen[name]),
-            )
-        if chosen == before:
-            break
-    return {name: start for name, start in chosen.items() if start}
+    reading = list(_list_reading(graph.items, graph, accesses, banks, 1))
+    names = dict.fromkeys(name for each in reading for name, _ in each.read)
+    options = {name: list(list_starts(0, banks, STEP // WORD)) for name in names}
+    costs = [
+        PlaceCost(arrays=frozenset(name for name, _ in each.read), of=each.find_cycles)
+        for each in reading
+    ]
+    places = choose_places(options, costs)
+    return {name: start * WORD for name, start in places.items() if start}
 
 
-def _wait(pairs: Sequence[_Pair], starts: Mapping[str, int]) -> int:
-    return sum(
-        pair.meets[(starts[pair.p] - starts[pair.q]) // WORD % len(pair.meets)] for pair in pairs)
-
-
-def _list_pairs(
+def _list_reading(
     items: Items,
     graph: ProgramGraph,
     accesses: Mapping[int, RegionAccesses],
     banks: int,
     times: int,
-) -> Iterator[_Pair]:
+) -> Iterator[_Reading]:
     for item in items:
         if isinstance(item, GraphNode):
-            yield from _list_pairs_of(item, graph.entries, accesses[item.id], banks, times)
+            yield from _list_reading_of(item, graph.entries, accesses[item.id], banks, times)
         for body in list_bodies(item):
-            yield from _list_pairs(body, graph, accesses, banks, times * _count_times(item))
+            yield from _list_reading(body, graph, accesses, banks, times * _count_times(item))
 
 
 def _count_times(item: Item) -> int:
@@ -177,14 +177,14 @@ def _count_times(item: Item) -> int:
     return OF_LOOP if len(list_bodies(item)) == 1 else 1
 
 
-def _list_pairs_of(
+def _list_reading_of(
     node: GraphNode,
     entries: Mapping[str, GraphEntry],
     accesses: RegionAccesses,
     banks: int,
     times: int,
-) -> Iterator[_Pair]:
-    """Yield pairs of arrays of which a node reads an element for each instance, on the same PE."""
+) -> Iterator[_Reading]:
+    """Yield the arrays of which a node reads an element for each instance, on the same PE."""
     if entries[node.dst].kind not in ON_PES:
         return
     sizes, place = accesses.dst.sizes[2:], accesses.dst.start[:2]
@@ -193,14 +193,13 @@ def _list_pairs_of(
         if isinstance(name, str) and each is not None and entries[name].kind in ON_PES
         and each.start[:2] == place
     ]
-    for (p, of_p), (q, of_q) in combinations(read, 2):
-        words = _find_words(p, of_p, sizes), _find_words(q, of_q, sizes)
-        if p.name == q.name or not all(map(any, words)):
-            continue
-        steps = [a - b for a, b in zip(*words, strict=True)]
-        apart = _find_first(p, of_p) - _find_first(q, of_q)
-        meets = (count_meetings(steps, sizes, apart + more, banks) for more in range(banks))
-        yield _Pair(p=p.name, q=q.name, meets=tuple(times * each for each in meets))
+    words = [
+        (entry.name, Words(_find_first(entry, each), tuple(_find_words(entry, each, sizes))))
+        for entry, each in read
+    ]
+    moving = tuple((name, of) for name, of in words if any(of.steps))
+    if len({name for name, _ in moving}) > 1:
+        yield _Reading(times=times, sizes=tuple(sizes), read=moving, banks=banks)
 
 
 def _find_words(entry: GraphEntry, access: RegionAccess, sizes: Sequence[int]) -> list[int]:

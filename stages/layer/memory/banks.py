@@ -1,0 +1,263 @@
+"""Banks of memory: where arrays start, and how long rows are, so that instructions wait least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from operator import mul
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from lairmake.stages.layer.cycles.task import busiest
+from lairmake.stages.layer.memory.arrays import ProgramArray, lay_out
+from lairmake.stages.layer.texts.task_graph import Fills, Runs
+from lairmake.stages.layer.vector.instruction import find_rate, is_single
+from lairmake.stages.layer.vector.operands import (
+    CallValues,
+    FirstIndex,
+    InPart,
+    LinearIndex,
+    MemoryOperand,
+    OperandMemory,
+    count_first_words,
+    find_calls,
+)
+from lairmake.stages.machine.banks import (
+    WORD,
+    PlaceCost,
+    Words,
+    choose_places,
+    count_waits,
+    list_starts,
+)
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import greatest_value
+
+if TYPE_CHECKING:
+    from lairmake.stages.layer.vector.options import VectorChoice
+    from lairmake.stages.layer.vector.steps import VectorStep
+    from lairmake.stages.machine.profile import Profile
+
+# --- Vector instructions and the banks of their operands ------------------------------------------
+
+@dataclass(frozen=True)
+class ArrayPlace:
+    """The shape of an array, and the bank in which it starts."""
+
+    shape: Shape
+    start: int
+
+    @cached_property
+    def steps(self) -> list[int]:
+        """How many elements each dimension steps over."""
+        return [prod(self.shape[k + 1 :]) for k in range(len(self.shape))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankedOperand:
+    """An operand in memory: at index + coefficients k of its array, for element k of a box.
+
+    `coefficients` has one column per dimension of the array, one row per dimension of the box.
+    """
+
+    array: str
+    type: str
+    indices: tuple[LinearIndex, ...]
+    coefficients: tuple[tuple[int, ...], ...]
+
+    def find_strides(self, places: Mapping[str, ArrayPlace]) -> tuple[int, ...]:
+        """Return how many elements each dimension of the box steps over."""
+        steps = places[self.array].steps
+        return tuple(sum(map(mul, row, steps)) for row in self.coefficients)
+
+    def find_words(self, places: Mapping[str, ArrayPlace]) -> tuple[int, ...]:
+        """Return how many words each dimension of the box steps over."""
+        return tuple(stride * BYTES[self.type] // WORD for stride in self.find_strides(places))
+
+    def find_first(self, places: Mapping[str, ArrayPlace]) -> FirstIndex:
+        """Return indices of the first word, and over how many words each steps."""
+        place = places[self.array]
+        words = (step * BYTES[self.type] // WORD for step in place.steps)
+        return (LinearIndex(place.start), *self.indices), (1, *words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BankedInstruction:
+    """A vector instruction, and its operands d, a, b, c: of those not in memory the type alone.
+
+    `weight` grows with how many elements it computes, on the busiest PE.
+    """
+
+    operation: str
+    weight: int
+    sizes: Shape
+    single: tuple[bool, ...]
+    operands: tuple[BankedOperand | str, ...]
+    values: CallValues
+    profile: Profile
+    known: dict[tuple[ArrayPlace, ...], Fraction] = field(default_factory=dict)
+
+    @cached_property
+    def in_memory(self) -> list[BankedOperand]:
+        """The operands that lie in memory."""
+        return [o for o in self.operands if isinstance(o, BankedOperand)]
+
+    @cached_property
+    def read(self) -> list[BankedOperand]:
+        """Those that are read there, element by element."""
+        first = self.operation != "MAC"
+        found = (o for o in self.operands[first:] if isinstance(o, BankedOperand))
+        return [operand for operand in found if any(map(any, operand.coefficients))]
+
+    def find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
+        """Return the cycles of its elements where arrays have such places, and lanes are full."""
+        here = tuple(places[operand.array] for operand in self.in_memory)
+        if here not in self.known:
+            self.known[here] = self._find_cycles(places)
+        return self.known[here]
+
+    def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
+        banks, read = self.profile.read_banks, self.read
+        steps = [operand.find_words(places) for operand in read]
+        firsts = [operand.find_first(places) for operand in read]
+        waits = Fraction(0)
+        for first, share in count_first_words(firsts, self.values, banks).items():
+            words = [Words(*each) for each in zip(first, steps, strict=True)]
+            waits += share * count_waits(words, self.sizes, banks)
+        points = max(1, prod(self.sizes))
+        return self.weight * (1 + waits / points) / self._find_rate(places)
+
+    def _find_rate(self, places: Mapping[str, ArrayPlace]) -> int:
+        """Return its elements a cycle."""
+        none = (0,) * len(self.sizes)
+        operands = [
+            (o, none) if isinstance(o, str) else (o.type, o.find_strides(places))
+            for o in self.operands
+        ]
+        return max(1, find_rate(self.profile, self.operation, operands, self.single))
+
+
+def list_banked(
+    chosen: Mapping[str, VectorChoice], memory: OperandMemory, profile: Profile
+) -> list[BankedInstruction]:
+    """Return the vector instructions that tasks run on memory, each on its busiest computing PE."""
+    found = []
+    for name, choice in chosen.items():
+        situation, candidate = choice.options.situation, choice.taken.candidate
+        runs = isinstance(situation.task, Runs | Fills) and not situation.files.place(name)
+        if candidate is None or not runs:
+            continue
+        domain = candidate.box.params()
+        sizes = [greatest_value(n.intersect_params(domain).floor()) for n in candidate.sizes]
+        guard, outer = (None if s is None else str(s) for s in (situation.guard, candidate.outer))
+        known = situation.known.intersect_params(busiest(situation))
+        values = CallValues(find_calls(known, guard, outer))
+        steps = [step for step in choice.taken.steps if not step.looped]
+        found += [
+            BankedInstruction(
+                operation=step.operation,
+                weight=max(1, choice.taken.cycles // len(steps)),
+                sizes=tuple(int(sizes[k].to_python()) for k in step.along),
+                single=tuple(is_single(candidate.sizes[k]) for k in step.along),
+                operands=tuple(_list_operands(name, step, memory, values)),
+                values=values,
+                profile=profile,
+            )
+            for step in steps
+        ]
+    return found
+
+
+def _list_operands(
+    name: str, step: VectorStep, memory: OperandMemory, values: CallValues
+) -> Iterator[BankedOperand | str]:
+    for operand in step.operands:
+        if isinstance(operand, MemoryOperand):
+            yield _in_tensor(operand, step, memory, values)
+        elif isinstance(operand, InPart):
+            yield _in_part(operand, step, f"{name}_part{operand.number}")
+        else:
+            yield operand.type
+
+
+def _in_tensor(
+    operand: MemoryOperand, step: VectorStep, memory: OperandMemory, values: CallValues
+) -> BankedOperand:
+    bases = zip(operand.base, memory.shifts[operand.local], strict=True)
+    return BankedOperand(
+        array=operand.local,
+        type=operand.type,
+        indices=tuple(values.read(base.add_constant_val(isl.Val(-s))) for base, s in bases),
+        coefficients=tuple(tuple(row[k] for row in operand.coefficients) for k in step.along),
+    )
+
+
+def _in_part(part: InPart, step: VectorStep, array: str) -> BankedOperand:
+    """Return a part, whose array has one dimension."""
+    rows = [prod(part.shape[k + 1 :]) for k in range(len(part.shape))]
+    steps = dict(zip(part.along, rows, strict=True))
+    return BankedOperand(
+        array=array,
+        type=part.type,
+        indices=(LinearIndex(0),),
+        coefficients=tuple((steps.get(k, 0),) for k in step.along),
+    )
+
+# --- Places of arrays -----------------------------------------------------------------------------
+#
+# Arrays start a few words further on, and rows of local tensors are a few elements longer, so that
+# instructions wait least.
+#
+# Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLimits:
+    """How much longer rows may get: by so many bytes a tensor, but those that keep their shapes."""
+
+    most: int
+    kept: frozenset[str] = frozenset()
+
+
+def spread_over_banks(
+    arrays: Sequence[ProgramArray],
+    instructions: Sequence[BankedInstruction],
+    limits: RowLimits,
+    banks: int,
+) -> dict[str, ArrayPlace]:
+    """Return the shape of each array, and the bank in which it starts.
+
+    Instructions take no more than where arrays lie one after the other.
+    """
+    first = {name: address // WORD % banks for name, address in lay_out(arrays).items()}
+    met = {o.array for each in instructions if len(each.read) > 1 for o in each.in_memory}
+    options = {
+        array.name: [
+            ArrayPlace(shape, start)
+            for shape in _list_shapes(array, limits, banks)
+            for start in list_starts(first[array.name], banks, BYTES[array.type] // WORD)
+        ]
+        if array.name in met
+        else [ArrayPlace(array.shape, first[array.name])]
+        for array in arrays
+    }
+    costs = [
+        PlaceCost(arrays=frozenset(o.array for o in each.in_memory), of=each.find_cycles)
+        for each in instructions
+    ]
+    return choose_places(options, costs)
+
+
+def _list_shapes(array: ProgramArray, limits: RowLimits, banks: int) -> list[Shape]:
+    """Return the shape of an array, and those with more in one dimension, the last first."""
+    shape, found = array.shape, [array.shape]
+    if array.name in limits.kept:
+        return found
+    for k in reversed(range(1, len(shape))):
+        longer = ((*shape[:k], shape[k] + more, *shape[k + 1 :]) for more in range(1, banks))
+        found += [s for s in longer if BYTES[array.type] * (prod(s) - prod(shape)) <= limits.most]
+    return found
