@@ -267,6 +267,7 @@ static void make_tables(struct engine *engine)
     engine->inlet_count = zeros(engine, layout->inlets, sizeof *engine->inlet_count);
     engine->outlet_count = zeros(engine, layout->outlets, sizeof *engine->outlet_count);
     engine->outlet_ends = zeros(engine, layout->outlets, sizeof *engine->outlet_ends);
+    engine->accesses = make_accesses(engine);
     engine->binning = make_binning(engine);
     if (!make_recorder(engine))
         return;
@@ -325,6 +326,7 @@ void release(struct engine *engine)
         free(engine->clock.later[i].item);
     release_vectors(engine);
     release_recorder(engine);
+    free(engine->accesses);
     free(engine->binning);
     free(engine->queues);
     free(engine->routing);

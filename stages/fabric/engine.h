@@ -42,7 +42,7 @@ struct machine {
     int64_t start_up, latency, configuration, dispatch, dispatch_next, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
-    int32_t sum_lanes, read_banks, shared_datapath;
+    int32_t sum_lanes, read_banks, write_latency, shared_datapath;
     int32_t hop, ramp, queue_depth, threads, descriptors, multicast;
     int32_t vector_multiply_add, link_width;
 };
@@ -427,6 +427,7 @@ struct engine {
     int32_t *source_of;                        /* [border] */
     struct kept_vector **vectors;              /* in buckets, by content */
     int32_t vector_buckets;
+    struct known_access *accesses;             /* in buckets, by content */
     int64_t *inlet_count;
     struct binning *binning;
     struct recorder *recorder;
@@ -750,8 +751,11 @@ struct rate {                                  /* cycles, of which `rounding` ar
     int64_t lanes, rounding, memory;
 };
 
-struct rate rate_of(const struct machine *machine, const struct vector *v,
+struct rate rate_of(const struct node *node, const struct vector *v,
                     char *const base[MAX_OPERANDS]);
+int64_t bank_waits(const struct node *node, const struct vector *v,
+                   char *const base[MAX_OPERANDS]);
+struct known_access *make_accesses(struct engine *engine);
 int64_t find_lanes(const struct machine *machine, const struct vector *v);
 size_t element_size(enum element type);
 int64_t points(const struct sizes *sizes);

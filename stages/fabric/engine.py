@@ -106,10 +106,10 @@ class EngineMachine(Structure):
         *((name, c_int64) for name in ("dispatch", "dispatch_next", "fifo")),
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
-        *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
-        *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "threads")),
-        *((name, c_int32) for name in ("descriptors", "multicast", "vector_multiply_add")),
-        ("link_width", c_int32),
+        *((name, c_int32) for name in ("sum_lanes", "read_banks", "write_latency")),
+        *((name, c_int32) for name in ("shared_datapath", "hop", "ramp", "queue_depth")),
+        *((name, c_int32) for name in ("threads", "descriptors", "multicast")),
+        *((name, c_int32) for name in ("vector_multiply_add", "link_width")),
     ]
 
 
@@ -186,6 +186,7 @@ def make_machine(profile: Profile) -> EngineMachine:
         stride_limit=(c_int32 * 8)(*profile.stride_limits),
         sum_lanes=profile.sum_lanes,
         read_banks=profile.read_banks,
+        write_latency=profile.write_latency,
         shared_datapath=profile.shared_datapath,
         hop=profile.hop,
         ramp=profile.ramp,

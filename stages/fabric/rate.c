@@ -99,7 +99,7 @@ static int64_t conflicting(const struct machine *machine, const struct vector *v
 {
     int64_t most = 0;
 
-    for (int p = v->operation != MAC; machine->read_banks > 0 && p < operands_of(v); p += 1)
+    for (int p = v->operation != MAC; p < operands_of(v); p += 1)
         for (int q = p + 1; q < operands_of(v); q += 1)
             if (!is_number(v, p) && !is_number(v, q)) {
                 const int64_t found =
@@ -115,13 +115,25 @@ static int64_t over(int64_t count, int64_t each)
     return (count + each - 1) / each;
 }
 
+/* The points at which v waits for a bank. */
+static int64_t waiting(const struct node *node, const struct vector *v,
+                       char *const base[MAX_OPERANDS])
+{
+    const struct machine *machine = &node->engine->layout->machine;
+
+    if (points(&v->sizes) == 0 || machine->read_banks == 0)
+        return 0;
+    return machine->write_latency > 0 ? bank_waits(node, v, base) : conflicting(machine, v, base);
+}
+
 /* The cycles of v after its start-up. */
-struct rate rate_of(const struct machine *machine, const struct vector *v,
+struct rate rate_of(const struct node *node, const struct vector *v,
                     char *const base[MAX_OPERANDS])
 {
+    const struct machine *machine = &node->engine->layout->machine;
     const int64_t count = points(&v->sizes), lanes = lanes_of(machine, v);
     const int64_t each = strided(machine, v, lanes);
-    const int64_t waits = count > 0 ? conflicting(machine, v, base) : 0;
+    const int64_t waits = waiting(node, v, base);
     int64_t full;
 
     if (lanes == 0)                            /* it was refused when it was configured */

@@ -395,7 +395,7 @@ static void run(struct node *node, const struct vector *v, char *const base[MAX_
 {
     const struct machine *machine = &node->engine->layout->machine;
     const int64_t count = points(&v->sizes);
-    const struct rate rate = rate_of(machine, v, base);
+    const struct rate rate = rate_of(node, v, base);
 
     if (count > 0 && machine->latency > 0)
         wait_until(&node->pe, node->pe.charge + find_wait(node, v, everything, base));

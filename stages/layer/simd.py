@@ -157,8 +157,8 @@ def _spread(
     Longer rows take at most a part of a PE's memory for a tensor, and only where all arrays fit one
     after the other. None: there are no banks.
     """
-    banks, most = files.profile.read_banks, files.profile.memory // SHARE
-    if not banks:
+    banks, most = files.profile.banks, files.profile.memory // SHARE
+    if not banks.count:
         return memory, None
     arrays = list_early(_keeping(files, _decide(chosen, memory), memory))
     instructions = list_banked(chosen, memory, files.profile)

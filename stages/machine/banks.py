@@ -7,14 +7,42 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
+from math import prod
 from typing import Generic, TypeVar
 
 WORD = 2
 """Bytes of a word; successive words lie in successive banks."""
 
-# --- Points at which operands wait for a bank -----------------------------------------------------
+# --- Points at which an instruction waits for a bank ----------------------------------------------
 #
-# Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges the same
+# Where writes take no bank, successive words lie in successive banks, and an instruction waits
+# where two of its operands are read from one. Where they do, banks are of 32 bits, and serve one
+# access a cycle: cycles are counted as banks.c counts them.
+#
+# Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c and banks.c charge the same
+
+OF_BANK = 2
+"""Words that a bank holds side by side where writes take banks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Banks:
+    """The banks of a PE's memory, 0 where there are none.
+
+    A result is written `write_latency` cycles after it was read for; 0: writes take no bank.
+    """
+
+    count: int
+    write_latency: int = 0
+
+    @property
+    def words(self) -> int:
+        """After how many words banks come in the same order again."""
+        return self.count * OF_BANK if self.write_latency else self.count
+
+
+NONE = Banks(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -25,12 +53,29 @@ class Words:
     steps: tuple[int, ...]
 
 
-def count_waits(reads: Sequence[Words], sizes: Sequence[int], banks: int) -> int:
-    """Return at how many points of a box an instruction waits for a bank that is busy.
+def count_waits(
+    reads: Sequence[Words], write: Words | None, sizes: Sequence[int], banks: Banks
+) -> int:
+    """Return how many cycles an instruction waits for banks, if it computes a point in each other.
 
-    These are the most at which two of its operands are read from one bank.
+    `reads` are its operands in memory that are no numbers, `write` is where its results go.
     """
-    return max((count_meetings(p, q, sizes, banks) for p, q in combinations(reads, 2)), default=0)
+    if not banks.count or not all(sizes):
+        return 0
+    if not banks.write_latency:
+        pairs = combinations(reads, 2)
+        return max((count_meetings(p, q, sizes, banks.count) for p, q in pairs), default=0)
+    axes = [k for k, size in enumerate(sizes) if size > 1]
+    every, operands = banks.words, (*reads, *([] if write is None else [write]))
+    least = min((of.first for of in operands), default=0) // OF_BANK * OF_BANK
+    access = _Access(
+        sizes=tuple(sizes[k] for k in axes),
+        first=tuple((of.first - least) % every for of in operands),
+        steps=tuple(tuple(of.steps[k] % every for of in operands) for k in axes),
+        moves=tuple(_list_moves(of, sizes, axes) for of in operands),
+        reads=len(reads),
+    )
+    return _count_cycles(access, banks) - prod(sizes)
 
 
 def count_meetings(p: Words, q: Words, sizes: Sequence[int], banks: int) -> int:
@@ -51,6 +96,150 @@ def _count_zeros(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: 
                 found[to] = found.get(to, 0) + times * ((size - k + banks - 1) // banks)
         count = found
     return count.get(0, 0)
+
+# --- Cycles of an instruction where writes take banks ---------------------------------------------
+#
+# What stays where it is from a point to the next is read once, and written once. Of addresses only
+# banks matter: an axis that comes to a state in which it was before goes on as it did then.
+
+BITS = 7
+"""Bits for each of the next cycles: 1 + the bank that is written then, or 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Access:
+    """An instruction, as far as its cycles depend on it: words modulo the banks.
+
+    `steps` has a row an axis; `moves` says for each operand, the one written last, if a step along
+    an axis moves it.
+    """
+
+    sizes: tuple[int, ...]
+    first: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+    moves: tuple[tuple[bool, ...], ...]
+    reads: int
+
+
+def _list_moves(of: Words, sizes: Sequence[int], axes: Sequence[int]) -> tuple[bool, ...]:
+    """Return if a step along an axis, and back to the start along those within, moves an operand.
+
+    Where there is none before, or after, one counts as a step along one more axis.
+    """
+    found, back = [True], 0
+    for k in reversed(axes):
+        found.insert(0, of.steps[k] != back)
+        back += of.steps[k] * (sizes[k] - 1)
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def _count_cycles(access: _Access, banks: Banks) -> int:
+    return _Run(access, banks).find(0, access.first, 0, len(access.sizes), len(access.sizes))[0]
+
+
+class _Run:
+    """The cycles of the parts of an instruction, each found once."""
+
+    def __init__(self, access: _Access, banks: Banks) -> None:
+        self.access, self.banks, self.inner = access, banks, len(access.sizes) - 1
+        self.found: dict[tuple[int, tuple[int, ...], int, int, int], tuple[int, int]] = {}
+        self.tables: dict[tuple[int, ...], list[_Point]] = {}
+
+    def find(
+        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
+    ) -> tuple[int, int]:
+        """Return the cycles from an axis on inwards, and the writes to come then.
+
+        A step along axis `before` led to its first point; one along `after` leads away.
+        """
+        if axis > self.inner:
+            return self._point(at, before, after)[pending]
+        key = axis, at, pending, before, after
+        if key not in self.found:
+            self.found[key] = (self._row if axis == self.inner else self._rows)(*key)
+        return self.found[key]
+
+    def _rows(
+        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
+    ) -> tuple[int, int]:
+        cycles, i, last = 0, 0, self.access.sizes[axis] - 1
+        seen = dict[tuple[tuple[int, ...], int], tuple[int, int]]()
+        while i <= last:
+            if 0 < i < last:
+                since, then = seen.setdefault((at, pending), (i, cycles))
+                times = (last - i) // (i - since) if since < i else 0
+                cycles, i = cycles + times * (cycles - then), i + times * (i - since)
+            ends = before if i == 0 else axis, after if i == last else axis
+            more, pending = self.find(axis + 1, at, pending, *ends)
+            at, cycles, i = self._step(at, axis), cycles + more, i + 1
+        return cycles, pending
+
+    def _row(
+        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
+    ) -> tuple[int, int]:
+        """Return as `find`, of the innermost axis, whose banks repeat after some points."""
+        points, last = self._list_points(at), self.access.sizes[axis] - 1
+        cycles, pending = self._point(at, before, axis)[pending]
+        i, seen = 1, dict[int, tuple[int, int]]()
+        while i < last:
+            if i % len(points) == 0:
+                since, then = seen.setdefault(pending, (i, cycles))
+                times = (last - i) // (i - since) if since < i else 0
+                cycles, i = cycles + times * (cycles - then), i + times * (i - since)
+                if i == last:
+                    break
+            more, pending = points[i % len(points)][pending]
+            cycles, i = cycles + more, i + 1
+        steps = zip(at, self.access.steps[axis], strict=True)
+        end = tuple((a + last * step) % self.banks.words for a, step in steps)
+        more, pending = self._point(end, axis, after)[pending]
+        return cycles + more, pending
+
+    def _list_points(self, at: tuple[int, ...]) -> list[_Point]:
+        """Return the points along the innermost axis until banks come again."""
+        if at not in self.tables:
+            listed, place = list[_Point](), at
+            while not listed or place != at:
+                listed.append(self._point(place, self.inner, self.inner))
+                place = self._step(place, self.inner)
+            self.tables[at] = listed
+        return self.tables[at]
+
+    def _step(self, at: tuple[int, ...], axis: int) -> tuple[int, ...]:
+        every, steps = self.banks.words, self.access.steps[axis]
+        return tuple((a + step) % every for a, step in zip(at, steps, strict=True))
+
+    def _point(self, at: tuple[int, ...], before: int, after: int) -> _Point:
+        count, moves = self.access.reads, self.access.moves
+        reads = sorted(at[k] // OF_BANK + 1 for k in range(count) if moves[k][before])
+        writes = len(at) > count and moves[count][after]
+        write = at[count] // OF_BANK + 1 if writes else 0
+        return _make_point(tuple(reads), write, self.banks.write_latency)
+
+
+class _Point(dict[int, tuple[int, int]]):
+    """A point: for the writes to come before it, its cycles and the writes to come after it."""
+
+    def __init__(self, reads: tuple[int, ...], write: int) -> None:
+        super().__init__()
+        self.reads, self.write = reads, write
+
+    def __missing__(self, pending: int) -> tuple[int, int]:
+        cycles, left, to = 0, list(self.reads), pending
+        while left or not cycles:
+            busy, waiting = {to % (1 << BITS)}, list[int]()
+            for bank in left:
+                (waiting.append if bank in busy else busy.add)(bank)
+            cycles, to, left = cycles + 1, to >> BITS, waiting
+        self[pending] = cycles, to + self.write
+        return self[pending]
+
+
+@lru_cache(maxsize=4096)
+def _make_point(reads: tuple[int, ...], write: int, latency: int) -> _Point:
+    """Return a point that reads some banks, from 1 on, and writes one; 0: none."""
+    return _Point(reads, write << BITS * (latency - 1))
 
 # --- Places of arrays for which instructions wait least -------------------------------------------
 #

@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import nearest
+from lairmake.stages.machine.banks import Banks
 from lairmake.stages.machine.scalar_code import OWN, SCALAR_KINDS
 from lairmake.stages.machine.types import OPERATIONS, TYPES
 from lairmake.stages.machine.vector_rate import Row, UnknownKeyError, find_width, read_lanes
@@ -257,6 +258,7 @@ class Profile:
     remote: Figure
     code_base: Figure
     code_task: Figure
+    write_latency: Annotated[int, Field(ge=0, le=8)] = 0
     integer_product: OfKind = None
     wide_integer: OfKind = None
     wide_product: OfKind = None
@@ -291,6 +293,11 @@ class Profile:
     def find_dispatch_next(self) -> int:
         """Return the cycles to start a task that is activated when the one before it ends."""
         return self.dispatch if self.dispatch_next is None else self.dispatch_next
+
+    @property
+    def banks(self) -> Banks:
+        """The banks of memory."""
+        return Banks(self.read_banks, self.write_latency)
 
     def find_lanes(self, operation: str, result: str, *sources: str) -> int:
         """Return the elements a cycle of an operation that gives `result`.

@@ -29,7 +29,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     machine = read_machine(inputs.program(), inputs)
-    addresses = place_entries(graph, accesses, machine.bank_alignment, machine.read_banks)
+    addresses = place_entries(graph, accesses, machine.bank_alignment, machine.banks)
     check_room(addresses, machine, _find_source(inputs))
     return {"addresses.yaml": write_addresses(addresses)}
 

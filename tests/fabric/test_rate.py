@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.fabric.driver import FabricFailure
+from lairmake.stages.machine.banks import Banks, Words, count_waits
 from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_vector import (
@@ -99,6 +100,89 @@ def test_cycles_are_those_of_the_rules_point_by_point(library, row, seed):
     profile = load_profile("ideal", figures)
     run = run_recipes(library, row, [recipe], [memory], profile)
     assert run.main_cycles == expected(recipe, figures)
+
+
+def accessed(recipe):
+    """Return the words of the operands that are read, and of that written, point by point.
+
+    And which operands, of d, a, b, c, these are.
+    """
+    operation, types, sizes, strides, firsts = recipe
+    read = [k for k in operands(recipe) if k and any(strides[k])]
+    read = [0, *read] if operation == "MAC" else read
+    points = list(itertools.product(*map(range, sizes)))
+    words = {
+        k: [(120 + FIRST["dabc"[k]]) // 2
+            + (firsts[k] + int(np.dot(point, strides[k]))) * int(types[k][1]) // 2
+            for point in points]
+        for k in (0, *read)
+    }
+    return read, words
+
+
+def wait_with_writes(recipe, banks, latency):
+    """Return in how many cycles an instruction waits, cycle by cycle."""
+    read, words = accessed(recipe)
+    count, cycle, writes = len(words[0]), 0, {}
+    for n in range(count):
+        left = [words[k][n] // 2 % banks for k in read if n == 0 or words[k][n - 1] != words[k][n]]
+        while True:
+            busy, waiting = {writes.pop(cycle, None)}, []
+            for bank in left:
+                waiting += [bank] if bank in busy else []
+                busy.add(bank)
+            left, cycle = waiting, cycle + 1
+            if not left:
+                break
+        if n == count - 1 or words[0][n + 1] != words[0][n]:
+            writes[cycle - 1 + latency] = words[0][n] // 2 % banks
+    return cycle - count
+
+
+def long_recipe(random, operation, types):
+    """Return an instruction that comes to what it was at before along some dimension."""
+    sizes = np.array([[240], [14, 12], [5, 6, 5]][random.integers(3)])
+    steps = np.cumprod([1, *sizes[:0:-1] + 1])[::-1] if random.random() < 0.5 else 1
+    strides = np.minimum(random.integers(0, 3, (4, len(sizes))) * steps, 480 // sizes.sum())
+    return operation, types, sizes, strides, random.integers(0, 9, 4)
+
+
+@pytest.mark.wide_after(12)
+@pytest.mark.parametrize("seed", range(80))
+def test_where_writes_take_banks_cycles_are_those_of_each_access(library, row, seed):
+    """In the engine, in what chooses places of arrays, and one access after the other."""
+    random = np.random.default_rng(1000 + seed)
+    operation = str(random.choice(("COPY", "ADD", "MUL", "MAC", "FMA")))
+    types = tuple(random.choice(("f2", "f4"), 4))
+    recipe = random_recipe(random, operation, types) if seed % 3 else long_recipe(
+        random, operation, types)
+    recipe[3][random.random(recipe[3].shape) < 0.3] = 0
+    memory = random_memory(random, recipe[1])
+    banks = Banks(int(random.choice((2, 4, 8))), int(random.integers(1, 9)))
+    figures = random_machine(random) | {
+        "read_banks": banks.count, "write_latency": banks.write_latency}
+    ran = run_recipes(library, row, [recipe], [memory], load_profile("ideal", figures))
+    waits, each = wait_with_writes(recipe, banks.count, banks.write_latency), rate(recipe, figures)
+    assert ran.main_cycles == -(-int(np.prod(recipe[2])) // each) + -(-waits // each)
+    read, words = accessed(recipe)
+    reads, write = [[
+        Words(words[k][0], tuple(int(s) * int(recipe[1][k][1]) // 2 for s in recipe[3][k]))
+        for k in each] for each in (read, [0])]
+    assert count_waits(reads, write[0], [int(n) for n in recipe[2]], banks) == waits
+
+
+@pytest.mark.parametrize(("sizes", "published"), [
+    ((64, 64, 48), 155.2), ((128, 64, 8), 294.5), ((32, 32, 32), 86.7),
+])
+def test_products_of_matrices_take_what_was_measured(sizes, published):
+    """Cycles of a column, of which a loop takes 9.5: SDK simulator, wse2, within 3 %."""
+    count, rows, columns = sizes
+    waits = [
+        count_waits([c := Words(2 * j, (2 * rows,)), Words(2 * k, (2 * columns,))], c, [count],
+                    Banks(4, 6))
+        for j, k in itertools.product(range(4), repeat=2)
+    ]
+    assert abs(count + sum(waits) / 16 + 6 + 9.5 - published) < 0.03 * published
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.machine.banks import Banks
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program import remember
 from lairmake.stages.program.irg.addresses import place_entries, read_addresses, write_addresses
@@ -54,7 +55,7 @@ def check_graphs(seeds, size, banks=0):
     for seed in seeds:
         rng = random.Random(seed)
         graph, accesses = random_graph(rng, size(rng))
-        addresses = place_entries(graph, accesses, ALIGNMENT, banks)
+        addresses = place_entries(graph, accesses, ALIGNMENT, Banks(banks))
         check_places(graph, addresses, 4 if banks else ALIGNMENT)
         for _ in range(2):
             SimulatedRun(rng, graph, accesses, addresses)

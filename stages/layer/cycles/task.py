@@ -40,7 +40,7 @@ from lairmake.stages.layer.vector.operands import (
 )
 from lairmake.stages.layer.vector.situation import Situation, VectorCandidate, configurations
 from lairmake.stages.layer.vector.steps import VectorStep
-from lairmake.stages.machine.banks import WORD, Words, count_waits
+from lairmake.stages.machine.banks import WORD, Banks, Words, count_waits
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.block import Block, BlockCharge
@@ -419,13 +419,13 @@ def find_waiting(
 
     `known` are the symbolic constants with which the task is invoked; None: any.
     """
-    if not profile.read_banks:
+    if not profile.banks.count:
         return 0.0
     guard = decision.guard if isinstance(decision.guard, str) else None
     any_calls = isl.Set("{ : }") if known is None else known
     values = CallValues(find_calls(any_calls, guard, decision.outer))
     return sum(
-        float(_find_share(each, arrays, values, profile.read_banks)) / _rate(each, profile)
+        float(_find_share(each, arrays, values, profile.banks)) / _rate(each, profile)
         for each in _list_vectors(task, decision)
     )
 
@@ -449,27 +449,33 @@ def _rate(each: Instruction, profile: Profile) -> int:
     return max(1, find_rate(profile, each.step.operation, operands, single))
 
 
-def _find_share(each: Instruction, arrays: Arrays, values: CallValues, banks: int) -> Fraction:
-    """Return the share of the points at which two operands are read from one bank."""
-    read = each.step.operands if each.step.operation == "MAC" else each.step.operands[1:]
-    moving = [o for o in read if isinstance(o, LocalDecision | GivenDecision) and any(o.strides)]
-    firsts, found = [_begin(o, each.task, arrays, values) for o in moving], Fraction(0)
-    for first, share in count_first_words(firsts, values, banks).items():
-        words = [Words(*of) for of in zip(first, map(_words, moving), strict=True)]
-        found += share * count_waits(words, each.sizes, banks)
+def _find_share(each: Instruction, arrays: Arrays, values: CallValues, banks: Banks) -> Fraction:
+    """Return the cycles of a point in which it waits for banks, of as many as it has otherwise."""
+    there = [(k, o) for k, o in enumerate(each.step.operands) if isinstance(o, InMemory)]
+    read = [o for k, o in there if (any(o.strides) if k else each.step.operation == "MAC")]
+    written = [o for k, o in there if k == 0 and banks.write_latency]
+    accessed, found = [*read, *written], Fraction(0)
+    firsts = [_begin(o, each.task, arrays, values) for o in accessed]
+    for first, share in count_first_words(firsts, values, banks.words).items():
+        words = [Words(*of) for of in zip(first, map(_words, accessed), strict=True)]
+        write = next(iter(words[len(read):]), None)
+        found += share * count_waits(words[: len(read)], write, each.sizes, banks)
     return found / max(1, prod(each.sizes))
 
 
+InMemory = LocalDecision | GivenDecision
+
+
 def _strides(operand: OperandDecision) -> tuple[int, ...]:
-    return operand.strides if isinstance(operand, LocalDecision | GivenDecision) else ()
+    return operand.strides if isinstance(operand, InMemory) else ()
 
 
-def _words(operand: LocalDecision | GivenDecision) -> tuple[int, ...]:
+def _words(operand: InMemory) -> tuple[int, ...]:
     return tuple(stride * BYTES[operand.type] // WORD for stride in operand.strides)
 
 
 def _begin(
-    operand: LocalDecision | GivenDecision, task: str, arrays: Arrays, values: CallValues
+    operand: InMemory, task: str, arrays: Arrays, values: CallValues
 ) -> FirstIndex:
     """Return where an operand starts; where nobody knows where its array does, anywhere."""
     name, indices = f"{task}_part", tuple[int | str, ...]()

@@ -114,7 +114,7 @@ def _list_ways(
 
     Where arrays fit one after the other, they never take more.
     """
-    banks = keeping.profile.read_banks
+    banks = keeping.profile.banks.words
     early = list_early(keeping)
     banked, plain = lay_out(early, starts, banks), lay_out(early)
     ends = [find_end(early, apart) for apart in (banked, plain)]

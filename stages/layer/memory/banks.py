@@ -28,6 +28,7 @@ from lairmake.stages.layer.vector.operands import (
 )
 from lairmake.stages.machine.banks import (
     WORD,
+    Banks,
     PlaceCost,
     Words,
     choose_places,
@@ -109,10 +110,19 @@ class BankedInstruction:
 
     @cached_property
     def read(self) -> list[BankedOperand]:
-        """Those that are read there, element by element."""
-        first = self.operation != "MAC"
-        found = (o for o in self.operands[first:] if isinstance(o, BankedOperand))
-        return [operand for operand in found if any(map(any, operand.coefficients))]
+        """Those that are read there; a source that stays where it is, is a number."""
+        return [
+            operand
+            for k, operand in enumerate(self.operands)
+            if isinstance(operand, BankedOperand)
+            and (self.operation == "MAC" if k == 0 else any(map(any, operand.coefficients)))
+        ]
+
+    @cached_property
+    def written(self) -> list[BankedOperand]:
+        """Where results go, if writes take banks."""
+        takes = self.profile.write_latency > 0
+        return [o for o in self.operands[:1] if takes and isinstance(o, BankedOperand)]
 
     def find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
         """Return the cycles of its elements where arrays have such places, and lanes are full."""
@@ -122,13 +132,14 @@ class BankedInstruction:
         return self.known[here]
 
     def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
-        banks, read = self.profile.read_banks, self.read
-        steps = [operand.find_words(places) for operand in read]
-        firsts = [operand.find_first(places) for operand in read]
-        waits = Fraction(0)
-        for first, share in count_first_words(firsts, self.values, banks).items():
+        banks, accessed = self.profile.banks, [*self.read, *self.written]
+        steps = [operand.find_words(places) for operand in accessed]
+        firsts = [operand.find_first(places) for operand in accessed]
+        waits, count = Fraction(0), len(self.read)
+        for first, share in count_first_words(firsts, self.values, banks.words).items():
             words = [Words(*each) for each in zip(first, steps, strict=True)]
-            waits += share * count_waits(words, self.sizes, banks)
+            write = next(iter(words[count:]), None)
+            waits += share * count_waits(words[:count], write, self.sizes, banks)
         points = max(1, prod(self.sizes))
         return self.weight * (1 + waits / points) / self._find_rate(places)
 
@@ -227,19 +238,24 @@ def spread_over_banks(
     arrays: Sequence[ProgramArray],
     instructions: Sequence[BankedInstruction],
     limits: RowLimits,
-    banks: int,
+    banks: Banks,
 ) -> dict[str, ArrayPlace]:
     """Return the shape of each array, and the bank in which it starts.
 
     Instructions take no more than where arrays lie one after the other.
     """
-    first = {name: address // WORD % banks for name, address in lay_out(arrays).items()}
-    met = {o.array for each in instructions if len(each.read) > 1 for o in each.in_memory}
+    first = {name: address // WORD % banks.words for name, address in lay_out(arrays).items()}
+    met = {
+        operand.array
+        for each in instructions
+        if len(each.read) + len(each.written) > 1
+        for operand in each.in_memory
+    }
     options = {
         array.name: [
             ArrayPlace(shape, start)
             for shape in _list_shapes(array, limits, banks)
-            for start in list_starts(first[array.name], banks, BYTES[array.type] // WORD)
+            for start in list_starts(first[array.name], banks.words, BYTES[array.type] // WORD)
         ]
         if array.name in met
         else [ArrayPlace(array.shape, first[array.name])]
@@ -252,12 +268,12 @@ def spread_over_banks(
     return choose_places(options, costs)
 
 
-def _list_shapes(array: ProgramArray, limits: RowLimits, banks: int) -> list[Shape]:
+def _list_shapes(array: ProgramArray, limits: RowLimits, banks: Banks) -> list[Shape]:
     """Return the shape of an array, and those with more in one dimension, the last first."""
     shape, found = array.shape, [array.shape]
     if array.name in limits.kept:
         return found
     for k in reversed(range(1, len(shape))):
-        longer = ((*shape[:k], shape[k] + more, *shape[k + 1 :]) for more in range(1, banks))
+        longer = ((*shape[:k], shape[k] + more, *shape[k + 1 :]) for more in range(1, banks.words))
         found += [s for s in longer if BYTES[array.type] * (prod(s) - prod(shape)) <= limits.most]
     return found

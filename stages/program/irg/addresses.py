@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.machine.banks import NONE, Banks
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.allocation import Request, find_starts, place_requests
 from lairmake.stages.program.irg.graph import (
@@ -291,12 +292,12 @@ def find_needed(graph: ProgramGraph) -> set[str]:
 # --- Places of all entries ------------------------------------------------------------------------
 
 def place_entries(
-    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], alignment: int, banks: int = 0
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], alignment: int, banks: Banks = NONE
 ) -> Addresses:
     """Return places in which no two entries that live at one time overlap.
 
     Arrays begin at multiples of `alignment` (bytes), or some bytes behind if two arrays that are
-    read at once would lie in the same one of `banks`. All entries begin at multiples of their
+    accessed at once would lie in the same one of `banks`. All entries begin at multiples of their
     element's bytes.
     """
     spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)

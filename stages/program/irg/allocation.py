@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from lairmake.stages.machine.banks import (
     WORD,
+    Banks,
     PlaceCost,
     Words,
     choose_places,
@@ -130,30 +131,32 @@ class _Reading:
     times: int
     sizes: tuple[int, ...]
     read: tuple[tuple[str, Words], ...]
-    banks: int
+    written: tuple[str, Words] | None
+    banks: Banks
+
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays that it reads, and that where its results go if writes take banks."""
+        return [name for name, _ in (*self.read, *([self.written] if self.written else []))]
 
     def find_cycles(self, starts: Mapping[str, int]) -> Fraction:
-        """Return at how many points it waits, given the banks where arrays start."""
-        words = [Words(of.first + starts[name], of.steps) for name, of in self.read]
-        return Fraction(self.times * count_waits(words, self.sizes, self.banks))
+        """Return in how many cycles it waits, given the banks where arrays start."""
+        name, of = self.written or ("", Words(0, ()))
+        write = Words(of.first + starts[name], of.steps) if name else None
+        reads = [Words(of.first + starts[name], of.steps) for name, of in self.read]
+        return Fraction(self.times * count_waits(reads, write, self.sizes, self.banks))
 
 
 def find_starts(
-    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], banks: int, alignment: int
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], banks: Banks, alignment: int
 ) -> dict[str, int]:
-    """Return the offset in bytes of some arrays behind a multiple of `alignment`.
-
-    Two reads meet where their words are equal modulo `banks`; with 0 banks no reads meet.
-    """
-    if not banks or alignment % (banks * WORD):
+    """Return the offset in bytes of some arrays behind a multiple of `alignment`."""
+    if not banks.count or alignment % (banks.words * WORD):
         return {}
     reading = list(_list_reading(graph.items, graph, accesses, banks, 1))
-    names = dict.fromkeys(name for each in reading for name, _ in each.read)
-    options = {name: list(list_starts(0, banks, STEP // WORD)) for name in names}
-    costs = [
-        PlaceCost(arrays=frozenset(name for name, _ in each.read), of=each.find_cycles)
-        for each in reading
-    ]
+    names = dict.fromkeys(name for each in reading for name in each.arrays)
+    options = {name: list(list_starts(0, banks.words, STEP // WORD)) for name in names}
+    costs = [PlaceCost(arrays=frozenset(each.arrays), of=each.find_cycles) for each in reading]
     places = choose_places(options, costs)
     return {name: start * WORD for name, start in places.items() if start}
 
@@ -162,7 +165,7 @@ def _list_reading(
     items: Items,
     graph: ProgramGraph,
     accesses: Mapping[int, RegionAccesses],
-    banks: int,
+    banks: Banks,
     times: int,
 ) -> Iterator[_Reading]:
     for item in items:
@@ -181,7 +184,7 @@ def _list_reading_of(
     node: GraphNode,
     entries: Mapping[str, GraphEntry],
     accesses: RegionAccesses,
-    banks: int,
+    banks: Banks,
     times: int,
 ) -> Iterator[_Reading]:
     """Yield the arrays of which a node reads an element for each instance, on the same PE."""
@@ -197,9 +200,14 @@ def _list_reading_of(
         (entry.name, Words(_find_first(entry, each), tuple(_find_words(entry, each, sizes))))
         for entry, each in read
     ]
-    moving = tuple((name, of) for name, of in words if any(of.steps))
-    if len({name for name, _ in moving}) > 1:
-        yield _Reading(times=times, sizes=tuple(sizes), read=moving, banks=banks)
+    moving, written = tuple((name, of) for name, of in words if any(of.steps)), None
+    if banks.write_latency and accesses.dst is not None:
+        to = entries[node.dst], accesses.dst
+        written = node.dst, Words(_find_first(*to), tuple(_find_words(*to, sizes)))
+    found = _Reading(
+        times=times, sizes=tuple(sizes), read=moving, written=written, banks=banks)
+    if len(set(found.arrays)) > 1:
+        yield found
 
 
 def _find_words(entry: GraphEntry, access: RegionAccess, sizes: Sequence[int]) -> list[int]:
