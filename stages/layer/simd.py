@@ -28,7 +28,7 @@ from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.cycles.task import Charged
 from lairmake.stages.layer.memory.arranging import arrange, find_saved, fits_apart, list_early
 from lairmake.stages.layer.memory.arrays import Keeping
-from lairmake.stages.layer.memory.banks import RowLimits, list_banked, spread_over_banks
+from lairmake.stages.layer.memory.banks import PART, RowLimits, list_banked, spread_over_banks
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
 from lairmake.stages.layer.texts.machine_yaml import (
     GRAPH,
@@ -40,7 +40,7 @@ from lairmake.stages.layer.texts.machine_yaml import (
 )
 from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions, Other, write_decisions
 from lairmake.stages.layer.texts.task_graph import Operate, Relay, StoreTask, Streams, read_graph
-from lairmake.stages.layer.vector.instruction import SHARE, instruction, is_as_merged
+from lairmake.stages.layer.vector.instruction import instruction, is_as_merged
 from lairmake.stages.layer.vector.operands import OperandMemory, extend
 from lairmake.stages.layer.vector.options import (
     Options,
@@ -157,7 +157,7 @@ def _spread(
     Longer rows take at most a part of a PE's memory for a tensor, and only where all arrays fit one
     after the other. None: there are no banks.
     """
-    banks, most = files.profile.banks, files.profile.memory // SHARE
+    banks, most = files.profile.banks, files.profile.memory // PART
     if not banks.count:
         return memory, None
     arrays = list_early(_keeping(files, _decide(chosen, memory), memory))

@@ -226,6 +226,10 @@ def _in_part(part: InPart, step: VectorStep, array: str) -> BankedOperand:
 #
 # Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
 
+PART = 8
+"""The part of the memory of a PE that longer rows of a tensor take at most."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLimits:
     """How much longer rows may get: by so many bytes a tensor, but those that keep their shapes."""
