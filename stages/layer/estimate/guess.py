@@ -9,9 +9,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from lairmake.stages.lair.expressions import LOOPED, VectorOperation, list_operations
+from lairmake.stages.machine.banks import WORD
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, is_integer
-from lairmake.stages.machine.vector_rate import WORD
 
 if TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement
