@@ -124,6 +124,7 @@ def _read_files(inputs: LayerInputs, profile: Profile, at: str = "") -> Situatio
         sizes=inputs.objects(f"{at}sizes.isl"),
         routes=Routing(inputs.objects(f"{at}routes.isl")),
         allocations=inputs.objects(f"{at}allocations.isl"),
+        longer_rows=inputs.mapping().simd.prefer != "paper",
     )
     return replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
 
@@ -155,7 +156,7 @@ def _spread(
     """Return memory with rows, and the banks where arrays start, for which instructions wait least.
 
     Longer rows take at most a part of a PE's memory for a tensor, and only where all arrays fit one
-    after the other. None: there are no banks.
+    after the other, and layer.yaml does not ask for the paper's choices. None: there are no banks.
     """
     banks, most = files.profile.banks, files.profile.memory // PART
     if not banks.count:
@@ -164,7 +165,8 @@ def _spread(
     instructions = list_banked(chosen, memory, files.profile)
     candidates = [choice.taken.candidate for choice in chosen.values()]
     kept = frozenset(name for each in candidates if each is not None for name in each.shapes)
-    for limits in (RowLimits(most=most, kept=kept), RowLimits(most=0)):
+    longest = RowLimits(most=most if files.longer_rows else 0, kept=kept)
+    for limits in (longest, RowLimits(most=0)):
         places = spread_over_banks(arrays, instructions, limits, banks)
         shapes = {name: places[name].shape for name in memory.shapes if name in places}
         longer = replace(memory, shapes={**memory.shapes, **shapes})

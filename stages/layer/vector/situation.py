@@ -92,7 +92,7 @@ class SituationFiles:
     """What the stages before wrote, and the machine; read once for all tasks.
 
     `saved` are the bytes that local tensors do not take since they share memory, where they would
-    not fit one after the other.
+    not fit one after the other. `longer_rows`: rows of local tensors may get longer for banks.
     """
 
     graph: TaskGraph
@@ -106,6 +106,7 @@ class SituationFiles:
     routes: Routing
     allocations: Objects
     saved: int = 0
+    longer_rows: bool = True
 
     @property
     def to_local(self) -> isl.UnionMap:
