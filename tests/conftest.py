@@ -2,14 +2,16 @@
 programs, and that it may plan.
 """
 
+import functools
 import gc
 import os
+import re
 import sys
-from collections import Counter
 from pathlib import Path
 
 import hypothesis
 import pytest
+from _pytest.mark.expression import Expression
 
 from lairmake.stages.fabric import compiler
 from lairmake.stages.make.core.derived import let_plan
@@ -21,6 +23,8 @@ OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
 """Most programs of tests run for a moment: compiling them takes longer than all else of it."""
 SELDOM = (50_000, 20, 20)
 """After how many new objects Python looks for garbage, and how often in which of it."""
+COSTS = frozenset({"long", "wide", "not", "and", "or"})
+"""Words of an option `-m` that asks by what tests cost, which is known when they are made."""
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).resolve().parents[1] / STATE / "cache")
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -32,19 +36,38 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None, da
 hypothesis.settings.load_profile("same")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc):
+    """Mark parameters as `wide_after` and `one_in` say, and make no test of those that `-m` leaves
+    out.
+
+    A test of which `-m` leaves out all parameters keeps one, for pytest to leave out.
+    """
+    limit, share = map(metafunc.definition.get_closest_marker, ("wide_after", "one_in"))
+    others = metafunc._calls[limit.args[0] if limit is not None else 0:]
+    for number, call in enumerate(others):
+        if limit is not None:
+            call.marks.append(pytest.mark.wide.mark)
+        if share is not None and number % share.args[0]:
+            call.marks.append(pytest.mark.long.mark)
+    text = metafunc.config.option.markexpr
+    if text and COSTS.issuperset(re.findall(r"\w+", text)):
+        shared = {mark.name for mark in metafunc.definition.iter_markers()}
+        asked = [call for call in metafunc._calls
+                 if is_asked(text, COSTS & shared.union(mark.name for mark in call.marks))]
+        metafunc._calls[:] = asked or metafunc._calls[:1]
+
+
+@functools.cache
+def is_asked(text, marks):
+    """Tell whether `-m` with a text selects a test that has some marks."""
+    return Expression.compile(text).evaluate(lambda name, **_: name in marks)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Let one process run all tests of a file, which share what they build, but those `alone`.
-
-    Of a test that is `wide_after` some of its parameters, all others are wide.
-    """
-    seen = Counter()
+    """Let one process run all tests of a file, which share what they build, but those `alone`."""
     for item in items:
-        limit = item.get_closest_marker("wide_after")
-        if limit is not None:
-            seen[item.path, item.originalname] += 1
-            if seen[item.path, item.originalname] > limit.args[0]:
-                item.add_marker("wide")
         if not any(map(item.get_closest_marker, ("alone", "xdist_group"))):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
