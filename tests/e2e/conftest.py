@@ -157,6 +157,7 @@ def modules(tmp_path_factory):
     tuples += "WHOLE_PICTURES = ()\n"
     tuples += "PROGRAM = ('translate', 'capture')\nSEARCHED, SLOTS, TRIED = PIPELINE, (), ()\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("stepwise.py"), stages.parent)
     before = sources(stages.parent)
     IMPORTED[stages.parent] = MAKE
     yield stages.parent

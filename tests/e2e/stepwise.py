@@ -1,6 +1,7 @@
-"""Run steps of a case of doit.yaml in one folder, and print as JSON what each of them gives.
+"""Run steps of a case of doit.yaml, which are words after the folder, and print what each gives.
 
-Each command of doit has a process of its own, forked from this one, which has imported doit.
+Steps and what they give are JSON. Each command of doit has a process of its own, forked from this
+one, which has imported doit.
 """
 
 import json
@@ -48,4 +49,4 @@ def doit(words):
 
 
 if __name__ == "__main__":
-    print(json.dumps([do(step, Path(sys.argv[1])) for step in json.load(sys.stdin)]))
+    print(json.dumps([do(json.loads(step), Path(sys.argv[1])) for step in sys.argv[2:]]))

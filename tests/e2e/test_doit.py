@@ -101,7 +101,7 @@ def note(*words):
 '''
 
 
-def done(space, kind, case, modules):
+def done(space, kind, case, stock):
     """Return what each step of a case gives in a dodo file of a kind, and what its tasks noted."""
     in_layer = kind == "layer"
     layer, cache = ("", "../../cache/a/") if in_layer else ("projects/a/", "cache/a/")
@@ -116,13 +116,19 @@ def done(space, kind, case, modules):
     space.layer("projects/a")
     own = filled(case.get("tasks", ""), places)
     space.write(f"{folder}/dodo.py", first + OWN.format(noted=noted) + own)
-    ended = subprocess.run(
-        [sys.executable, *(["-S"] if kind == "ordinary" else []), STEPWISE, space.root],
-        input=filled(json.dumps(case["steps"]), places), cwd=space.root / folder, text=True,
-        capture_output=True, env={**os.environ, "PYTHONPATH": str(modules)}, check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout), noted.read_text() if noted.exists() else "", ended.stderr
+    steps = [filled(json.dumps(step), places) for step in case["steps"]]
+    if kind == "ordinary":
+        ended = subprocess.run(
+            [sys.executable, "-S", STEPWISE, space.root, *steps], cwd=space.root / folder,
+            text=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(stock)},
+            check=False,
+        )
+        code, out, err = ended.returncode, ended.stdout, ended.stderr
+    else:
+        ran = space.python("-m", "stepwise", str(space.root), *steps, cwd=folder)
+        code, out, err = ran.code, ran.out, ran.err
+    assert code == 0, err
+    return json.loads(out), noted.read_text() if noted.exists() else "", err
 
 
 def filled(text, places):
@@ -151,5 +157,5 @@ def test_what_holds_of_ordinary_tasks_holds_of_stages(small, stock, name):
     assert ordinary[0] == wanted, said
     others = [step.get("ours", step.get("is")) for step in case["steps"]]
     for kind in ("workspace", case.get("also", "layer")):
-        *ours, said = done(small, kind, case, small.modules)
+        *ours, said = done(small, kind, case, stock)
         assert ours == [others, ordinary[1]], f"{kind}\n{said}"
