@@ -156,12 +156,18 @@ def _reached(names):
 @functools.cache
 def _reached_at(folders):
     """Return all modules in some folders, as they are run, and all data there."""
+    return {str(file.relative_to(ROOT)): _digest_of_file(file) for file in _files_at(folders)}
+
+
+@functools.cache
+def _files_at(folders):
+    """Return all modules in some folders, and all data there."""
     tops = [STAGES / folder for folder in folders]
     if folders == ("",):
         tops += [ROOT / name for name in ("lairmake", "templates", "projects", "tools", "docs")]
     files = {f.resolve() for top in tops for f in top.rglob("*") if f.is_file()}
     files = {f for f in files if not {"__pycache__", "build", STATE} & {*f.parts}}
-    return {str(file.relative_to(ROOT)): _digest_of_file(file) for file in sorted(files)}
+    return sorted(files)
 
 
 @functools.cache

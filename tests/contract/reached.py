@@ -55,17 +55,17 @@ def referred(name, key):
     """Return the full names that a definition of a module refers to; with no key, its rest."""
     module = module_of(name)
     nodes = module.rest if key is None else [module.own[key]]
-    return {full for node in nodes for each in ast.walk(node) for full in _full(name, each)}
+    return {full for node in nodes for each in ast.walk(node)
+            if isinstance(each, ast.Name | ast.Attribute) for full in _full(module, name, each)}
 
 
-def _full(name, node):
-    module = module_of(name)
+def _full(module, name, node):
     if isinstance(node, ast.Name):
         if node.id in module.own:
             yield f"{name}.{node.id}"
         elif node.id in module.imports:
             yield module.imports[node.id]
-    elif isinstance(node, ast.Attribute):
+    else:
         head = _dotted(node.value)
         if head in module.imports:
             yield f"{module.imports[head]}.{node.attr}"

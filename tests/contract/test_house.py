@@ -206,6 +206,7 @@ def test_a_folder_has_as_many_files_as_one_takes_in():
     assert [name for name, count in counts.items() if count < 3] == []
 
 
+@functools.cache
 def public_classes():
     """The names of classes that other modules may import, each with the modules that define one."""
     found = {}

@@ -1,6 +1,7 @@
 """What the code of a stage is, and so which stages run again where a definition is edited."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -210,6 +211,12 @@ def test_what_loads_modules_by_a_computed_name_is_known(files):
     assert sorted(found) == sorted(LOADED)
 
 
+@pytest.fixture(scope="module")
+def words_of_definitions(code):
+    """The words in each definition that a stage reaches, by its module and name."""
+    return {name: words_in(node) for name, node in reached_statements(code)}
+
+
 def reached_statements(code):
     """The syntax tree of each definition that a stage reaches, by its module and name."""
     every = {(own, name) for found in code.values() for own in found.definitions
@@ -227,27 +234,29 @@ def words_in(node):
 
 @pytest.mark.wide
 @pytest.mark.parametrize("words", TELLS)
-def test_what_definitions_say_of_themselves_is_read_where_it_counts(code, words):
+def test_what_definitions_say_of_themselves_is_read_where_it_counts(words_of_definitions, words):
     """Keys leave out what functions say of themselves, where definitions stand, and what is only
     meant by annotations of functions."""
-    found = {name for name, node in reached_statements(code) if words_in(node) & set(words.split())}
+    asked = set(words.split())
+    found = {name for name, said in words_of_definitions.items() if said & asked}
     assert found == set(TELLS[words])
 
 
 @pytest.mark.wide
 def test_no_module_of_a_package_is_found_through_the_package_as_a_value(code):
     values = {
-        own for found in code.values() for own in found.modules
-        if any(own == name for known in found.modules for name in values_in(known))
-        and path_of_module(own).endswith("__init__.py")
+        own for found in code.values()
+        for own in set().union(*map(values_in, found.modules)) & set(found.modules)
+        if path_of_module(own).endswith("__init__.py")
     }
     assert values == VALUES
 
 
+@functools.cache
 def values_in(name):
     """The full names to which a module refers without an attribute of them."""
     known = module(name)
-    yield from (each for one in (known.rest, *known.definitions.values()) for each in one.names)
+    return {each for one in (known.rest, *known.definitions.values()) for each in one.names}
 
 
 def test_a_module_that_reads_files_beside_it_says_which():
