@@ -18,7 +18,7 @@ from lairmake.stages.make.core.action import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ctypes.CDLL(None)
-FLAGS = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+FLAGS = "-g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 def sanitizer():

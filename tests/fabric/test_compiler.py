@@ -51,7 +51,7 @@ def test_without_any_compiler_there_is_a_remedy(monkeypatch, tmp_path):
 def test_a_rejected_program_shows_the_compilers_text(tmp_path):
     (tmp_path / "pe_bad.c").write_text('#include "pe.h"\nint unused(int a) { return 0; }\n')
     with pytest.raises(CompilerError, match="unused"):
-        build_library([tmp_path / "pe_bad.c"], tmp_path / "out", generated=True)
+        build_library([tmp_path / "pe_bad.c"], tmp_path / "out", users_cache(), generated=True)
     assert not (tmp_path / "out" / "fabric.so").exists()
 
 
