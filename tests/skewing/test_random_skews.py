@@ -62,6 +62,9 @@ class Skewed:
         return found
 
 
+after_two = pytest.mark.wide_after(2)
+
+
 @pytest.fixture(scope="module", params=range(FIRST, FIRST + NESTS, SHARE))
 def some(request):
     return [Skewed(seed) for seed in range(request.param, request.param + SHARE)]
@@ -122,6 +125,7 @@ def test_values_are_those_of_one_statement_after_the_other(some):
             assert run(case, case.after, chosen) == run(case, whole, chosen)
 
 
+@after_two
 def test_what_is_said_not_to_be_broadcast_is_not(some):
     for case in some:
         for (name, tensor), (dimensions_left, _) in case.claims.items():
@@ -131,6 +135,7 @@ def test_what_is_said_not_to_be_broadcast_is_not(some):
                     assert len(times) == len(set(times))
 
 
+@after_two
 def test_what_passes_is_used_one_step_later_by_the_neighbour(some):
     for case in some:
         for (name, tensor), (_, ways) in case.claims.items():
@@ -158,6 +163,7 @@ def points_of(vectors):
     return [[p.get_coordinate_val(isl.dim_type.set, k).to_python() for k in (0, 1)] for p in found]
 
 
+@after_two
 def test_as_many_pes_work_in_as_many_steps(some):
     for case in some:
         places = [(case.pe(s, i), s.name, i) for s, i in case.instances]
@@ -167,6 +173,7 @@ def test_as_many_pes_work_in_as_many_steps(some):
             assert len(points[0]) == len(points[1])
 
 
+@after_two
 def test_as_many_pes_work_when_the_last_one_has_begun(some):
     for case in some:
         for name, said in case.running.items():
@@ -177,6 +184,7 @@ def test_as_many_pes_work_when_the_last_one_has_begun(some):
                 assert said[when] == len({p for p, t in points if t == last})
 
 
+@after_two
 def test_nests_are_skewed_with_unit_factors(some):
     rows = [row for case in some for lag in case.lag.values() for row in lag]
     assert all(factor in (-1, 0, 1) for row in rows for factor in row)
