@@ -33,12 +33,13 @@ NEW = 6
 
 
 def chosen():
-    """Return all faults; but for the newest ones the first of each package is wide, others long."""
-    seen, every = set(), faults()
+    """Return all faults; but for the newest ones the first of every other package is wide, and all
+    others are long."""
+    seen, every = {}, faults()
     for number, fault in enumerate(every, NEW - len(every)):
         package = Path(fault.file).parts[:2]
-        marks = [pytest.mark.long] if package in seen else [pytest.mark.wide]
-        seen.add(package)
+        is_wide = seen.setdefault(package, number) == number and list(seen).index(package) % 2 == 0
+        marks = [pytest.mark.wide if is_wide else pytest.mark.long]
         yield pytest.param(fault, marks=marks if number < 0 else [], id=fault.name)
 
 
