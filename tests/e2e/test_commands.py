@@ -93,6 +93,7 @@ sys.exit(subprocess.run([sys.executable, "-m", "doit", *sys.argv[1:]], stdout=wr
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("words", [
     "show fc render", "show fc", "list --all", "help", "tabcompletion", "-a fc", "-n 2 -a fc", "fc",
 ])
@@ -103,6 +104,7 @@ def test_nobody_reading_is_no_error(paper, words):
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)])
 def test_without_stdout_or_stderr_nothing_is_printed(small, closed):
     small.build()

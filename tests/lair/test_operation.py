@@ -214,6 +214,7 @@ STREAM = (
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("prefer", ["hull", "enumerate", "configure"])
 @pytest.mark.parametrize("type_", ["float16", "int16"])
 @pytest.mark.parametrize(

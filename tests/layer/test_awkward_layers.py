@@ -135,6 +135,7 @@ LAYERS = {
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", LAYERS)
 def test_layer_is_right(layer: Any, case: str) -> None:
     lair, mapping = LAYERS[case]

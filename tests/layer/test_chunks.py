@@ -170,6 +170,7 @@ LAYERS = {
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_runs_in_chunks_is_right(layer):
     built = build(*LAYERS[layer], "simulate")

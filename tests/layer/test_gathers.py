@@ -85,6 +85,7 @@ LAYERS = WHOLE | BY_ROWS | SUMMED
 
 
 @pytest.mark.wide_after(1)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("invocations", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("name", LAYERS)
 def test_values_agree(name, invocations):

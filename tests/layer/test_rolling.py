@@ -103,6 +103,7 @@ LAYERS = {
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_rolls_is_right(layer):
     built = build(*LAYERS[layer], "simulate")

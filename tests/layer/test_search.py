@@ -43,6 +43,7 @@ def candidates(name, placement=None, anywhere=False, **further):
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name", ["fc", "pointwise", "halves", "catalogue/max_pool1d"]
 )
@@ -221,6 +222,7 @@ tensors:
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("lane", ["0", "c", "i//2"])
 def test_cycles_are_known_before_there_are_programs_within_a_tenth(lane):
     """The machine has no multiply-add of two vectors, and adapters send on what they took."""

@@ -108,6 +108,7 @@ LAYERS = {
 
 
 @pytest.mark.wide_after(1)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", LAYERS)
 def test_values_agree(case):
     results = build(*LAYERS[case], "simulate").results()

@@ -84,6 +84,7 @@ def test_where_routers_cannot_turn_pes_forward_all():
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("case", ARRIVALS)
 def test_adapters_forward_what_comes_from_several_ports(case, sparse):
@@ -94,6 +95,7 @@ def test_adapters_forward_what_comes_from_several_ports(case, sparse):
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("straight", [True, False])
 def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
@@ -133,6 +135,7 @@ RETURNS = {
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sides", RETURNS)
 @pytest.mark.parametrize("skew", ["true", "false"])
 def test_what_is_fed_back_is_forwarded(sides, skew):
@@ -186,6 +189,7 @@ def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse
 
 
 @pytest.mark.wide
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("arrives", "skew", "sparse"), [
     (MIDDLE, "false", ""), (MIDDLE, "false", ", sparse: true"), (MIDDLE, "y", ""),
     (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),
