@@ -25,7 +25,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError, working_on
 from lairmake.stages.layer.codegen.model import ProgramModel
-from lairmake.stages.layer.cycles.task import Charged
+from lairmake.stages.layer.cycles.task import Charged, busiest
 from lairmake.stages.layer.memory.arranging import arrange, find_saved, fits_apart, list_early
 from lairmake.stages.layer.memory.arrays import Keeping
 from lairmake.stages.layer.memory.banks import PART, RowLimits, list_banked, spread_over_banks
@@ -162,7 +162,7 @@ def _spread(
     if not banks.count:
         return memory, None
     arrays = list_early(_keeping(files, _decide(chosen, memory), memory))
-    instructions = list_banked(chosen, memory, files.profile)
+    instructions = list_banked(chosen, memory, files.profile, busiest)
     candidates = [choice.taken.candidate for choice in chosen.values()]
     kept = frozenset(name for each in candidates if each is not None for name in each.shapes)
     longest = RowLimits(most=most if files.longer_rows else 0, kept=kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.layer.cycles.task import busiest
 from lairmake.stages.layer.memory.arrays import ProgramArray, lay_out
 from lairmake.stages.layer.texts.task_graph import Fills, Runs
 from lairmake.stages.layer.vector.instruction import find_rate, is_single
@@ -41,6 +40,7 @@ from lairmake.stages.poly.functions import greatest_value
 
 if TYPE_CHECKING:
     from lairmake.stages.layer.vector.options import VectorChoice
+    from lairmake.stages.layer.vector.situation import Situation
     from lairmake.stages.layer.vector.steps import VectorStep
     from lairmake.stages.machine.profile import Profile
 
@@ -154,9 +154,15 @@ class BankedInstruction:
 
 
 def list_banked(
-    chosen: Mapping[str, VectorChoice], memory: OperandMemory, profile: Profile
+    chosen: Mapping[str, VectorChoice],
+    memory: OperandMemory,
+    profile: Profile,
+    place_of: Callable[[Situation], isl.Set],
 ) -> list[BankedInstruction]:
-    """Return the vector instructions that tasks run on memory, each on its busiest computing PE."""
+    """Return the vector instructions that tasks of computing PEs run on memory.
+
+    `place_of` gives [PE_X, PE_Y] -> { : the PE } of a task whose calls count.
+    """
     found = []
     for name, choice in chosen.items():
         situation, candidate = choice.options.situation, choice.taken.candidate
@@ -166,7 +172,7 @@ def list_banked(
         domain = candidate.box.params()
         sizes = [greatest_value(n.intersect_params(domain).floor()) for n in candidate.sizes]
         guard, outer = (None if s is None else str(s) for s in (situation.guard, candidate.outer))
-        known = situation.known.intersect_params(busiest(situation))
+        known = situation.known.intersect_params(place_of(situation))
         values = CallValues(find_calls(known, guard, outer))
         steps = [step for step in choice.taken.steps if not step.looped]
         found += [
