@@ -75,10 +75,10 @@ struct filter {
  * waits for results of vector instructions. A task that costs nothing takes one all the same. The last task that runs instances ends at `last`, after
  * `until_last` busy cycles. */
 struct usage {
-    int32_t busy, lanes, rounding, memory, streams;
     int64_t points;
+    int32_t busy, lanes, rounding, memory, streams;
     int32_t until_last, last;
-    int32_t dispatch, start_up, latency, configuration;
+    int32_t dispatch, dispatch_next, start_up, latency, configuration;
     struct spent spent;
 };
 

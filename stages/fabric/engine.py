@@ -55,11 +55,11 @@ OUTLET = np.dtype(
     ],
     align=True,
 )
-CHARGES = ("dispatch", "start_up", "latency", "configuration", *SCALAR_KINDS)
+CHARGES = ("dispatch", "dispatch_next", "start_up", "latency", "configuration", *SCALAR_KINDS)
 USAGE = np.dtype(
     [
-        *((name, "i4") for name in ("busy", "lanes", "rounding", "memory", "streams")),
         ("points", "i8"),
+        *((name, "i4") for name in ("busy", "lanes", "rounding", "memory", "streams")),
         *((name, "i4") for name in ("until_last", "last", *CHARGES)),
     ],
     align=True,

@@ -362,14 +362,26 @@ static void enter_task(struct node *node, void (*ran)(void), int ran_on)
     open_memory(node);
 }
 
-static void begin(struct node *node, void (*ran)(void), int ran_on, int64_t dispatch)
+/* A task that is activated when the one before it ends has been fetched meanwhile. */
+static bool follows(const struct node *node, int ran_on)
 {
+    return ran_on == ACTIVATED && node->busy_until > 0 && node->busy_until == node->engine->now;
+}
+
+static void begin(struct node *node, void (*ran)(void), int ran_on)
+{
+    const struct machine *machine = &node->engine->layout->machine;
+    struct usage *usage = &node->engine->layout->usage[node->id];
+    const bool next = follows(node, ran_on);
+    const int32_t dispatch = (int32_t)(next ? machine->dispatch_next : machine->dispatch);
+
+    *(next ? &usage->dispatch_next : &usage->dispatch) += dispatch;
     enter_task(node, ran, ran_on);
     node->pe.charge = node->pe.ready = node->pe.waited = 0;
     node->results = 0;
     node->pe.computes = 0;
     node->began = (int32_t)node->engine->now;
-    node->started = (int32_t)(node->engine->now + dispatch);
+    node->started = node->began + dispatch;
 }
 
 /* A task takes a cycle at least. What follows on its PE may read its results. */
@@ -388,7 +400,6 @@ static void finish(struct node *node)
     close_memory(node);
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
-    usage->dispatch += node->started - node->began;
     usage->latency += (int32_t)node->pe.waited;
     if (node->pe.computes) {
         usage->until_last = usage->busy;
@@ -397,15 +408,6 @@ static void finish(struct node *node)
     engine->outcome->tasks += 1;
     record_finished(node);
     wake_for(node, &node->asked, node->busy_until);
-}
-
-/* A task that is activated when the one before it ends has been fetched meanwhile. */
-static int64_t dispatch_of_activated(const struct node *node)
-{
-    const struct machine *machine = &node->engine->layout->machine;
-    const bool follows = node->busy_until > 0 && node->busy_until == node->engine->now;
-
-    return follows ? machine->dispatch_next : machine->dispatch;
 }
 
 static bool run_activated(struct node *node)
@@ -419,7 +421,7 @@ static bool run_activated(struct node *node)
     memmove(node->activation, node->activation + 1,
             (size_t)node->activations * sizeof *node->activation);
     record_activated(node, &first);
-    begin(node, (void (*)(void))first.task, ACTIVATED, dispatch_of_activated(node));
+    begin(node, (void (*)(void))first.task, ACTIVATED);
     first.task(&node->pe);
     finish(node);
     return true;
@@ -445,7 +447,7 @@ static bool react(struct node *node, int colour)
     record_taken(node, colour, head, reaction);
     parcel = take(node, colour, dispatch);
     begin(node, (void (*)(void))reaction,
-          parcel.control ? node->engine->layout->colours + colour : colour, dispatch);
+          parcel.control ? node->engine->layout->colours + colour : colour);
     CHARGE(&node->pe, .scalar = intake->passes + (node->filled >> colour & 1));
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);

@@ -377,6 +377,8 @@ def usage_of_busiest(run: FabricRun, profile: Profile) -> dict[str, int]:
     usage = {name: int(run.usage[pe][name]) for name in run.usage.dtype.names or ()}
     if not profile.vector_latency:
         del usage["latency"]
+    if profile.dispatch_next is None:
+        usage["dispatch"] += usage.pop("dispatch_next")
     return {**_fold_kinds(usage, profile), "rested": max(0, int(run.activity[pe]["last"]))}
 
 

@@ -25,4 +25,4 @@ def test_a_task_that_is_activated_when_one_ends(library, row, figures, next_):
     assert second == first + 20 + next_
     assert third == second + 4 + next_
     assert arrived == third + 1 - (next_ > 0) + 10
-    assert run.usage[0]["dispatch"] == 2 * 10 + 2 * next_
+    assert (run.usage[0]["dispatch"], run.usage[0]["dispatch_next"]) == (2 * 10, 2 * next_)

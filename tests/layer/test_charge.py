@@ -18,7 +18,7 @@ def charge(elements, here):
 
     block = Block()
     write_nest(block, make_element_loops(isl.Set(elements), ANY, ["i"]), count)
-    profile = load_profile("wse2", {"loop": 1000, "scalar": 0, "address": 1})
+    profile = load_profile("ideal", {"loop": 1000, "scalar": 0, "address": 1})
     return BlockCharge(profile=profile, here=isl.Set(here)).of(block, 1)
 
 

@@ -31,9 +31,9 @@ def test_a_kind_without_a_figure_costs_what_another_does():
 
 def test_all_kinds_have_a_figure_or_none_has():
     with pytest.raises(ProfileError) as raised:
-        load_profile("wse2", {kind: 1 for kind in FURTHER if kind != "branch"})
+        load_profile("ideal", {kind: 1 for kind in FURTHER if kind != "branch"})
     assert (str(raised.value), raised.value.figure, raised.value.hint) == (
-        "profile wse2: integer_product is a figure of scalar code, and branch has none",
+        "profile ideal: integer_product is a figure of scalar code, and branch has none",
         "integer_product", "give branch, too, or none of these figures",
     )
 
@@ -60,4 +60,5 @@ def test_a_division_is_charged_by_its_own_figure():
     more, busiest = cycles({"division": 50})
     assert busiest["division"] == 8 * 50
     assert 8 * 50 - 8 <= more - least <= 8 * 50
-    assert cycles({"load": 2, "store": 3})[1]["load"] == 2 * 8 * (2 + 2)
+    loaded = 8 * 2 + 2  # words of 16 bits: of eight elements, and once of what divides them
+    assert cycles({"load": 2, "store": 3})[1]["load"] == 2 * loaded
