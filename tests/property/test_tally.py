@@ -14,15 +14,17 @@ from tests.property.tally import histogram, reasons, shortfalls
 ROOT = Path(__file__).resolve().parents[2]
 WORKERS = ("-n", "2", "--dist", "loadgroup")
 TESTS = """
+from types import SimpleNamespace
+
 import pytest
-from tests.property.layers import Outcome
 from tests.property.tally import DEMANDED, SOMETIMES, recorded
 
 @pytest.mark.parametrize("seed", range(100))
 def test_layer(seed, record_property):
     refusal = "a.lair:1:1: error: refused" if seed < REFUSED else ""
     every = {*DEMANDED, *SOMETIMES}
-    record_property(*recorded(seed, Outcome(results={}, refusal=refusal, features=every)))
+    record_property(*recorded(seed, SimpleNamespace(
+        results={}, refusal=refusal, features=every, over_live=None)))
 """
 
 
