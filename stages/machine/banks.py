@@ -68,14 +68,14 @@ def count_waits(
     axes = [k for k, size in enumerate(sizes) if size > 1]
     every, operands = banks.words, (*reads, *([] if write is None else [write]))
     least = min((of.first for of in operands), default=0) // OF_BANK * OF_BANK
+    first = tuple((of.first - least) % every for of in operands)
     access = _Access(
         sizes=tuple(sizes[k] for k in axes),
-        first=tuple((of.first - least) % every for of in operands),
         steps=tuple(tuple(of.steps[k] % every for of in operands) for k in axes),
         moves=tuple(_list_moves(of, sizes, axes) for of in operands),
         reads=len(reads),
     )
-    return _count_cycles(access, banks) - prod(sizes)
+    return _count_cycles(access, first, banks) - prod(sizes)
 
 
 def count_meetings(p: Words, q: Words, sizes: Sequence[int], banks: int) -> int:
@@ -108,14 +108,13 @@ BITS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Access:
-    """An instruction, as far as its cycles depend on it: words modulo the banks.
+    """An instruction, as far as its cycles depend on it, but for where its operands begin.
 
-    `steps` has a row an axis; `moves` says for each operand, the one written last, if a step along
+    All words are modulo the banks. `steps` has a row an axis; `moves` says for each operand, the one written last, if a step along
     an axis moves it.
     """
 
     sizes: tuple[int, ...]
-    first: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]
     moves: tuple[tuple[bool, ...], ...]
     reads: int
@@ -134,12 +133,18 @@ def _list_moves(of: Words, sizes: Sequence[int], axes: Sequence[int]) -> tuple[b
 
 
 @lru_cache(maxsize=1 << 16)
-def _count_cycles(access: _Access, banks: Banks) -> int:
-    return _Run(access, banks).find(0, access.first, 0, len(access.sizes), len(access.sizes))[0]
+def _count_cycles(access: _Access, first: tuple[int, ...], banks: Banks) -> int:
+    axes = len(access.sizes)
+    return _make_run(access, banks).find(0, first, 0, axes, axes)[0]
+
+
+@lru_cache(maxsize=1 << 10)
+def _make_run(access: _Access, banks: Banks) -> _Run:
+    return _Run(access, banks)
 
 
 class _Run:
-    """The cycles of the parts of an instruction, each found once."""
+    """The cycles of the parts of an instruction, each found once, wherever its operands begin."""
 
     def __init__(self, access: _Access, banks: Banks) -> None:
         self.access, self.banks, self.inner = access, banks, len(access.sizes) - 1

@@ -26,6 +26,7 @@ from lairmake.stages.layer.vector.operands import (
     find_calls,
 )
 from lairmake.stages.machine.banks import (
+    OF_BANK,
     WORD,
     Banks,
     PlaceCost,
@@ -80,11 +81,13 @@ class BankedOperand:
         """Return how many words each dimension of the box steps over."""
         return tuple(stride * BYTES[self.type] // WORD for stride in self.find_strides(places))
 
-    def find_first(self, places: Mapping[str, ArrayPlace]) -> FirstIndex:
-        """Return indices of the first word, and over how many words each steps."""
-        place = places[self.array]
-        words = (step * BYTES[self.type] // WORD for step in place.steps)
-        return (LinearIndex(place.start), *self.indices), (1, *words)
+    def find_first(self, places: Mapping[str, ArrayPlace], start: int) -> FirstIndex:
+        """Return indices of the first word, and over how many words each steps.
+
+        `start` is the word in which the array begins.
+        """
+        words = (step * BYTES[self.type] // WORD for step in places[self.array].steps)
+        return (LinearIndex(start), *self.indices), (1, *words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +105,8 @@ class BankedInstruction:
     values: CallValues
     profile: Profile
     known: dict[tuple[ArrayPlace, ...], Fraction] = field(default_factory=dict)
+    begun: dict[tuple[Shape, ...], Mapping[tuple[int, ...], Fraction]] = field(
+        default_factory=dict)
 
     @cached_property
     def in_memory(self) -> list[BankedOperand]:
@@ -134,14 +139,32 @@ class BankedInstruction:
     def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
         banks, accessed = self.profile.banks, [*self.read, *self.written]
         steps = [operand.find_words(places) for operand in accessed]
-        firsts = [operand.find_first(places) for operand in accessed]
         waits, count = Fraction(0), len(self.read)
-        for first, share in count_first_words(firsts, self.values, banks.words).items():
+        for first, share in self._list_first_words(accessed, places).items():
             words = [Words(*each) for each in zip(first, steps, strict=True)]
             write = next(iter(words[count:]), None)
             waits += share * count_waits(words[:count], write, self.sizes, banks)
         points = max(1, prod(self.sizes))
         return self.weight * (1 + waits / points) / self._find_rate(places)
+
+    def _list_first_words(
+        self, accessed: Sequence[BankedOperand], places: Mapping[str, ArrayPlace]
+    ) -> dict[tuple[int, ...], Fraction]:
+        """Return the share of the calls in which operands begin at some words.
+
+        To begin as many banks further on with all of them makes no difference.
+        """
+        shapes, every = tuple(places[o.array].shape for o in accessed), self.profile.banks.words
+        if shapes not in self.begun:
+            firsts = [operand.find_first(places, start=0) for operand in accessed]
+            self.begun[shapes] = count_first_words(firsts, self.values, every)
+        starts, found = [places[o.array].start for o in accessed], {}
+        for words, share in self.begun[shapes].items():
+            first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
+            back = min(first, default=0) // OF_BANK * OF_BANK
+            at = tuple(word - back for word in first)
+            found[at] = found.get(at, Fraction(0)) + share
+        return found
 
     def _find_rate(self, places: Mapping[str, ArrayPlace]) -> int:
         """Return its elements a cycle."""

@@ -163,23 +163,24 @@ def count_first_words(
         for index, word in zip(indices, words, strict=True):
             for function, factor in index.terms:
                 steps.setdefault(function, [0] * len(operands))[k] += factor * word
-    found = {tuple(first): Fraction(1)}
+    found, every = {tuple(first): 1}, 1
     for function, by in steps.items():
         if any(step % modulus for step in by):
-            found = _add(found, by, values.count(function, modulus))
-    return found
+            counts = values.count(function, modulus)
+            found, every = _add(found, by, counts), every * sum(counts)
+    return {words: Fraction(times, every) for words, times in found.items()}
 
 
 def _add(
-    found: Mapping[tuple[int, ...], Fraction], steps: Sequence[int], counts: Sequence[int]
-) -> dict[tuple[int, ...], Fraction]:
+    found: Mapping[tuple[int, ...], int], steps: Sequence[int], counts: Sequence[int]
+) -> dict[tuple[int, ...], int]:
     """Return a histogram of words, to which multiples of steps are added, each as often."""
-    modulus, every = len(counts), sum(counts)
-    sums: dict[tuple[int, ...], Fraction] = {}
-    for (words, share), (value, times) in product(found.items(), enumerate(counts)):
+    modulus = len(counts)
+    sums: dict[tuple[int, ...], int] = {}
+    for (words, often), (value, times) in product(found.items(), enumerate(counts)):
         to = tuple((w + value * s) % modulus for w, s in zip(words, steps, strict=True))
         if times:
-            sums[to] = sums.get(to, Fraction(0)) + share * Fraction(times, every)
+            sums[to] = sums.get(to, 0) + often * times
     return sums
 
 # --- Local memory with room for extra accesses ----------------------------------------------------
