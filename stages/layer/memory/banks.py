@@ -158,7 +158,8 @@ class BankedInstruction:
         if shapes not in self.begun:
             firsts = [operand.find_first(places, start=0) for operand in accessed]
             self.begun[shapes] = count_first_words(firsts, self.values, every)
-        starts, found = [places[o.array].start for o in accessed], {}
+        starts = [places[o.array].start for o in accessed]
+        found: dict[tuple[int, ...], Fraction] = {}
         for words, share in self.begun[shapes].items():
             first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
             back = min(first, default=0) // OF_BANK * OF_BANK
