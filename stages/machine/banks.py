@@ -110,8 +110,8 @@ BITS = 7
 class _Access:
     """An instruction, as far as its cycles depend on it, but for where its operands begin.
 
-    All words are modulo the banks. `steps` has a row an axis; `moves` says for each operand, the one
-    written last, if a step along an axis moves it.
+    All words are modulo the banks. `steps` has a row an axis; `moves` says for each operand, the
+    one written last, if a step along an axis moves it.
     """
 
     sizes: tuple[int, ...]
