@@ -65,17 +65,9 @@ def count_waits(
     if not banks.write_latency:
         pairs = combinations(reads, 2)
         return max((count_meetings(p, q, sizes, banks.count) for p, q in pairs), default=0)
-    axes = [k for k, size in enumerate(sizes) if size > 1]
-    every, operands = banks.words, (*reads, *([] if write is None else [write]))
-    least = min((of.first for of in operands), default=0) // OF_BANK * OF_BANK
-    first = tuple((of.first - least) % every for of in operands)
-    access = _Access(
-        sizes=tuple(sizes[k] for k in axes),
-        steps=tuple(tuple(of.steps[k] % every for of in operands) for k in axes),
-        moves=tuple(_list_moves(of, sizes, axes) for of in operands),
-        reads=len(reads),
-    )
-    return _count_cycles(access, first, banks) - prod(sizes)
+    operands = (*reads, *([] if write is None else [write]))
+    run = _make_run(tuple(of.steps for of in operands), len(reads), tuple(sizes), banks)
+    return run.count_waits(tuple(of.first for of in operands))
 
 
 def count_meetings(p: Words, q: Words, sizes: Sequence[int], banks: int) -> int:
@@ -120,26 +112,32 @@ class _Access:
     reads: int
 
 
-def _list_moves(of: Words, sizes: Sequence[int], axes: Sequence[int]) -> tuple[bool, ...]:
+def _list_moves(
+    steps: Sequence[int], sizes: Sequence[int], axes: Sequence[int]
+) -> tuple[bool, ...]:
     """Return if a step along an axis, and back to the start along those within, moves an operand.
 
     Where there is none before, or after, one counts as a step along one more axis.
     """
     found, back = [True], 0
     for k in reversed(axes):
-        found.insert(0, of.steps[k] != back)
-        back += of.steps[k] * (sizes[k] - 1)
+        found.insert(0, steps[k] != back)
+        back += steps[k] * (sizes[k] - 1)
     return tuple(found)
 
 
-@lru_cache(maxsize=1 << 16)
-def _count_cycles(access: _Access, first: tuple[int, ...], banks: Banks) -> int:
-    axes = len(access.sizes)
-    return _make_run(access, banks).find(0, first, 0, axes, axes)[0]
-
-
 @lru_cache(maxsize=1 << 10)
-def _make_run(access: _Access, banks: Banks) -> _Run:
+def _make_run(
+    steps: Sequence[tuple[int, ...]], reads: int, sizes: tuple[int, ...], banks: Banks
+) -> _Run:
+    """Return an instruction of which so many operands are read, the others written."""
+    axes = [k for k, size in enumerate(sizes) if size > 1]
+    access = _Access(
+        sizes=tuple(sizes[k] for k in axes),
+        steps=tuple(tuple(each[k] % banks.words for each in steps) for k in axes),
+        moves=tuple(_list_moves(each, sizes, axes) for each in steps),
+        reads=reads,
+    )
     return _Run(access, banks)
 
 
@@ -150,6 +148,19 @@ class _Run:
         self.access, self.banks, self.inner = access, banks, len(access.sizes) - 1
         self.found: dict[tuple[int, tuple[int, ...], int, int, int], tuple[int, int]] = {}
         self.tables: dict[tuple[int, ...], list[_Point]] = {}
+        self.waits: dict[tuple[int, ...], int] = {}
+
+    def count_waits(self, first: tuple[int, ...]) -> int:
+        """Return the cycles besides one a point where operands begin at some words.
+
+        To begin as many banks further on with all of them makes no difference.
+        """
+        back = min(first, default=0) // OF_BANK * OF_BANK
+        at = tuple((word - back) % self.banks.words for word in first)
+        if at not in self.waits:
+            axes = self.inner + 1
+            self.waits[at] = self.find(0, at, 0, axes, axes)[0] - prod(self.access.sizes)
+        return self.waits[at]
 
     def find(
         self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int

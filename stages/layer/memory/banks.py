@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from math import lcm, prod
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -105,8 +105,7 @@ class BankedInstruction:
     values: CallValues
     profile: Profile
     known: dict[tuple[ArrayPlace, ...], Fraction] = field(default_factory=dict)
-    begun: dict[tuple[Shape, ...], Mapping[tuple[int, ...], Fraction]] = field(
-        default_factory=dict)
+    begun: dict[tuple[Shape, ...], Mapping[tuple[int, ...], int]] = field(default_factory=dict)
 
     @cached_property
     def in_memory(self) -> list[BankedOperand]:
@@ -139,32 +138,35 @@ class BankedInstruction:
     def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
         banks, accessed = self.profile.banks, [*self.read, *self.written]
         steps = [operand.find_words(places) for operand in accessed]
-        waits, count = Fraction(0), len(self.read)
-        for first, share in self._list_first_words(accessed, places).items():
+        waits, count, calls = 0, len(self.read), 0
+        for first, often in self._list_first_words(accessed, places).items():
             words = [Words(*each) for each in zip(first, steps, strict=True)]
             write = next(iter(words[count:]), None)
-            waits += share * count_waits(words[:count], write, self.sizes, banks)
+            waits += often * count_waits(words[:count], write, self.sizes, banks)
+            calls += often
         points = max(1, prod(self.sizes))
-        return self.weight * (1 + waits / points) / self._find_rate(places)
+        return self.weight * (1 + Fraction(waits, calls * points)) / self._find_rate(places)
 
     def _list_first_words(
         self, accessed: Sequence[BankedOperand], places: Mapping[str, ArrayPlace]
-    ) -> dict[tuple[int, ...], Fraction]:
-        """Return the share of the calls in which operands begin at some words.
+    ) -> dict[tuple[int, ...], int]:
+        """Return in how many calls of a number operands begin at some words.
 
         To begin as many banks further on with all of them makes no difference.
         """
         shapes, every = tuple(places[o.array].shape for o in accessed), self.profile.banks.words
         if shapes not in self.begun:
             firsts = [operand.find_first(places, start=0) for operand in accessed]
-            self.begun[shapes] = count_first_words(firsts, self.values, every)
+            shares = count_first_words(firsts, self.values, every)
+            of = lcm(*(share.denominator for share in shares.values()))
+            self.begun[shapes] = {words: int(share * of) for words, share in shares.items()}
         starts = [places[o.array].start for o in accessed]
-        found: dict[tuple[int, ...], Fraction] = {}
-        for words, share in self.begun[shapes].items():
+        found: dict[tuple[int, ...], int] = {}
+        for words, often in self.begun[shapes].items():
             first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
             back = min(first, default=0) // OF_BANK * OF_BANK
             at = tuple(word - back for word in first)
-            found[at] = found.get(at, Fraction(0)) + share
+            found[at] = found.get(at, 0) + often
         return found
 
     def _find_rate(self, places: Mapping[str, ArrayPlace]) -> int:
