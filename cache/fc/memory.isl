@@ -22,6 +22,6 @@ lifetime := {
 };
 
 address := {
-  W_local[i, j] -> compute[10i + 2j] : 0 <= i <= 7 and 0 <= j <= 4;
-  y_local[i] -> compute[80 + 2i] : 0 <= i <= 7
+  W_local[i, j] -> compute[8 + 10i + 2j] : 0 <= i <= 7 and 0 <= j <= 4;
+  y_local[i] -> compute[96 + 2i] : 0 <= i <= 7
 };

@@ -23,7 +23,7 @@ lifetime := {
 };
 
 address := {
-  filter_local[i, j] -> compute[2 + 4i + 2j] : 0 <= i <= 1 and 0 <= j <= 1;
-  on_x_at0[i] -> compute[80 + 4i] : 0 <= i <= 7;
-  y_local[i, j, k] -> compute[16 + 16i + 4j + 2k] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1
+  filter_local[i, j] -> compute[4i + 2j] : 0 <= i <= 1 and 0 <= j <= 1;
+  on_x_at0[i] -> compute[72 + 4i] : 0 <= i <= 7;
+  y_local[i, j, k] -> compute[8 + 16i + 4j + 2k] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1
 };

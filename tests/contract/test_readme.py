@@ -15,6 +15,8 @@ import yaml
 from lairmake.stages import PIPELINE, PROGRAM
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout import read_layout
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.report.summary import (
     summarise_layer as summary_of_layer,
@@ -122,16 +124,22 @@ def test_the_summary_of_attention_is_what_a_build_prints(attention):
 def test_where_the_cycles_of_attention_go_is_what_its_busiest_pe_did(attention):
     results = json.loads(attention["build/results.json"])
     pe, cycles = results["busiest"]["simd"], results["cycles"]["simd"]
-    startup = pe["dispatch"] + pe["start_up"] + pe["configuration"]
-    loops = pe["loop"] + pe["scalar"] + pe["address"]
+    startup = pe["dispatch"] + pe["dispatch_next"] + pe["start_up"] + pe["latency"] + pe["configuration"]
+    profile = load_profile(results["machine"], {})
+    functions = pe["exponential"] + pe["division"]
+    scalar = sum(pe.get(kind, 0) for kind in SCALAR_KINDS) - functions
     decisions = yaml.safe_load(attention["simd.yaml"])
-    assert 2 * decisions["compute_expdiff"]["cycles"] > loops
+    around = decisions["compute_expdiff"]["cycles"] - pe["exponential"]
+    assert 2 * around > scalar
     for said in (
         f"at least {results['bound']['cycles']} cycles",
-        f"computes for {pe['lanes']} of the {cycles} cycles,",
-        f"starts instructions and tasks for {startup}, spends {loops} in loops, most of them",
-        f"from busy banks of memory for {pe['memory']},",
+        f"takes {pe['exponential']} of the {cycles} cycles for "
+        f"{pe['exponential'] // profile.exponential} exponentials, {pe['division']} for "
+        f"{pe['division'] // profile.division} quotients, one a row, and {scalar} for all other",
+        f"computes in lanes for {pe['lanes']}, starts instructions and tasks for {startup},",
+        f"busy banks of memory for {pe['memory']},",
         f"and runs no task for {cycles - pe['busy']}.",
+        f"the profile has {profile.exponential} cycles, and {profile.descriptors}.",
     ):
         assert said in said_of_attention()
 
@@ -158,10 +166,10 @@ def test_what_more_descriptors_do_to_attention_is_what_they_do(attention):
         ["steps"] if step.get("by") == "loops"
     ]
     assert exp["operation"] == "exp"
-    assert sum("limited" in each for each in decisions.values()) == 3
+    assert sum("limited" in each for each in decisions.values()) == 4
     less = results["cycles"]["simd"] - results["limits"]["cycles"]
     assert (
-        f"the profile has {limit['of']}. On a machine with {limit['enough']}, three of these loops "
+        f"and {limit['of']}. On a machine with {limit['enough']} descriptors, four of these loops "
         f"are vector instructions, but for `exp` itself, and the layer takes {less} cycles less."
     ) in said_of_attention()
 

@@ -8,13 +8,15 @@ import pytest
 from lairmake.stages.layer import route, simd
 from lairmake.stages.layer.outcome import QUEUES
 from lairmake.stages.machine.profile import KNOWN, load_profile, profile_names
+from lairmake.stages.machine.scalar_code import SCALAR_KINDS
 from lairmake.stages.machine.scarcity import UNPUBLISHED
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 CHARGED = {
     "vector_start_up", "configuration", "loop", "scalar", "address", "dispatch", "hop", "ramp",
-    "fifo", "sum_lanes", "stride_limits", "read_banks", "bank_alignment", "shared_datapath",
-    "link_width",
+    "fifo", "sum_lanes", "stride_limits", "read_banks", "write_latency",
+    "bank_alignment", "shared_datapath", "link_width", "vector_latency", "dispatch_next",
+    *SCALAR_KINDS,
 }
 """Cycles are charged by them, and more than one a quarter of which does `rests` names."""
 WEIGHED = {"remote", "code_base", "code_task"}

@@ -57,7 +57,7 @@ def test_show_finds_an_object_without_its_stage(paper):
 def test_show_prints_a_whole_file_as_it_is(paper):
     out = printed(paper.run("show", "fc", "simulate"))
     assert f"\nprojects/fc/build/results.json\n{results(paper)}" in out
-    assert "\nuntil: int64 []\n149\n" in out
+    assert "\nuntil: int64 []\n146\n" in out
     assert "projects/fc/build/outputs/y.npy\nfloat16 [32]\n[" in out
     text = paper.read("cache/fc/placement.isl")
     shown = printed(paper.run("show", "fc", "place")).partition("\ncache/fc/placement.isl\n")[2]

@@ -138,7 +138,8 @@ BETWEEN = 8
 def test_a_statement_of_two_operations_is_two_instructions():
     lair = """lair n(): float16 a[32], float16 b[32] -> float16 y[32]
     { all (i) in (32) y[i] = (a[i] + b[i]) * 3 }"""
-    built = build(lair, ONE, "simulate")
+    machine = "machine: {profile: wse2, write_latency: 0}\n"
+    built = build(lair, ONE + machine, "simulate")
     decision = built.yaml("simd.yaml")["compute_n"]
     assert decision["parts"] == [{"type": "float32", "elements": 32}]
     assert [step["operation"] for step in decision["steps"]] == ["ADD", "MUL"]

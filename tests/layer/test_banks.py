@@ -21,7 +21,7 @@ from tests.layer.built import build
 SUM = """lair n(): {0} a[64], {0} b[64] -> {0} y[64]
 {{ all (i) in (64) y[i] = a[i] + b[i] }}"""
 ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\n'
-READS = "machine: wse2\n"
+READS = "machine: {profile: wse2, write_latency: 0}\n"
 FREE = "machine: {profile: wse2, read_banks: 0}\n"
 FULL = "machine: {{profile: wse2, memory: {}}}\n"
 
@@ -37,12 +37,13 @@ def ran(type_, machine=""):
 @pytest.mark.wide
 @pytest.mark.parametrize("type_", ["float16", "int32"])
 def test_what_is_read_at_a_time_lies_in_different_banks(type_):
-    at, results = ran(type_)
+    at, results = ran(type_, READS)
     assert at["a"] % 8 == (at["b"] + 4) % 8
     free, without = ran(type_, FREE)
     assert list(free.values()) == [0, free["b"], 2 * free["b"]]
     assert results["cycles"]["simd"] == without["cycles"]["simd"]
     assert results["busiest"]["simd"]["memory"] == 0
+    assert ran(type_)[1]["busiest"]["simd"]["memory"] == 0
 
 
 @pytest.mark.wide
@@ -60,7 +61,8 @@ def test_where_a_loop_says_in_which_bank_a_vector_begins_the_mean_is_expected(ty
         LocalDecision(local=f"{name}_local", type=type_, base=(base,), strides=(1,))
         for name, base in (("y", 0), ("a", "[index] -> { [(index)] }"))
     )
-    two, profile = NumberDecision(number="2", type=type_), load_profile("wse2")
+    two = NumberDecision(number="2", type=type_)
+    profile = load_profile("wse2", {"write_latency": 0})
     decision = Decision(by="scalar", why="", operation="MAC", extents=(8,), operands=(y, a, two))
     shapes = {"y_local": (8,), "a_local": (32,)}
     arrays = Arrays(shapes=shapes, addresses={"y_local": 0, "a_local": 32})
@@ -75,7 +77,7 @@ ON_ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i,j,r,s] -> PE[0, 0] }"\n'
 
 def test_rows_get_longer_and_arrays_begin_at_odd_words_where_loops_say_where_vectors_do():
     """Rows of x, of 10, agree with those of y, of 8, if they have 12: then one start is free."""
-    built = build(TAPS, ON_ONE, "simulate")
+    built = build(TAPS, ON_ONE + READS, "simulate")
     memory, layout = built.objects("memory.isl"), built.yaml("build/layout.yaml")
     assert memory["local"].is_equal(isl.UnionSet(
         "{ x_local[0:9, 0:11]; y_local[0:7, 0:7]; w_local[0:2, 0:2] }"))
@@ -91,7 +93,7 @@ def test_rows_get_longer_and_arrays_begin_at_odd_words_where_loops_say_where_vec
 
 
 def test_a_longer_row_is_checked_where_memory_is_edited():
-    built = build(TAPS, ON_ONE, "simd", copy="longer")
+    built = build(TAPS, ON_ONE + READS, "simd", copy="longer")
     path = built.cache / "memory.isl"
     text = path.read_text(encoding="utf-8")
     least = re.search(r"x_local\[i, j\] -> compute\[(\d+)", text)[1]

@@ -265,7 +265,7 @@ BY_ANOTHER = mapping(
 @pytest.mark.parametrize(
     ("layer", "arrival", "why"),
     [
-        ((TURNED.replace("64", "8"), SMALL), "x", "some 53 cycles, 68 in chunks"),
+        ((TURNED.replace("64", "8"), SMALL), "x", "some 50 cycles, 67 in chunks"),
         ((TURNED, RAGGED), "x", "its indices are not one box on all PEs"),
         ((STALLED, BY_ANOTHER), "b", "no statement can begin with a part of it"),
     ],

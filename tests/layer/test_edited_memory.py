@@ -7,6 +7,7 @@ from tests.layer.built import build
 from tests.layer.test_rolling import LAYERS
 from tests.layer.test_shared_memory import STREAMS, element_wise, mapping
 
+READS = "machine: {profile: wse2, write_latency: 0}\n"
 HINT = "hint: take memory.isl out of `pin:` of layer.yaml, and build again\n"
 TWO = """lair f(N): float16 x[N], float16 b[N] -> float16 y[N]
 { all (i) in (N) y[i] = x[i] * b[i] }
@@ -29,7 +30,7 @@ def rendered(lair, given, *changes, copy):
 
 def two():
     placed = '"{ f[i] -> PE[0, 0] }"'
-    return TWO, mapping(0, placement=placed, tensors=" {}")
+    return TWO, mapping(0, placement=placed, tensors=" {}") + READS
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [

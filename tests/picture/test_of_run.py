@@ -103,7 +103,8 @@ def test_lines_lead_along_routes_from_step_to_step_of_the_path(run, layout, reco
 
 def test_a_task_on_the_path_says_what_its_cycles_went_into(recorded):
     tasks = [each for each in recorded.path if each.cause == "task" and each.y >= 0]
-    assert {each.name for each in tasks} >= {"on_x: 16 starting, 2 computing, 2 scalars"}
+    assert {each.name for each in tasks} >= {
+        "on_x: 16 starting, 2 computing, 2 memory, 4 scalars"}
     for each in tasks:
         told = sum(map(int, re.findall(r"(\d+) \w+", each.name.partition(": ")[2])))
         assert told == each.end - each.begin

@@ -56,4 +56,4 @@ def test_workers_of_one_operation_a_section_do_not_wait_for_the_control(response
 def test_a_call_is_with_the_merge_pe_soon_after_the_section_was_sent():
     probes = {"ctrl_coord": "{ PE[2, 1] }", "ctrl": "{ PE[1, 1] }"}
     found = run_control(one_call(0, 1), (4, 1), "wse2", probes=probes).probes
-    assert found["ctrl"][0].first - found["ctrl_coord"][0].first == 38
+    assert found["ctrl"][0].first - found["ctrl_coord"][0].first == 39

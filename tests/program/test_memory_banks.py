@@ -11,15 +11,18 @@ HEAD = """\
 from lairmake import numpy as np
 from lairmake.objects import LocalArray, global_range
 """
-WSE2 = "machine: wse2\n"
+READS = "machine: {profile: wse2, write_latency: 0}\n"
 
 
 def as_text(content):
     return content if isinstance(content, str) else content.decode()
 
 
-def find_words(names, body, settings=WSE2, type_="float32", length=8):
-    """Return the bank of four in which each array of a program begins, and the workers' bytes."""
+def find_words(names, body, settings=READS, type_="float32", length=8, bank=2):
+    """Return the bank of four in which each array of a program begins, and the workers' bytes.
+
+    A bank holds so many bytes side by side.
+    """
     text = HEAD + "".join(
         f'{name} = LocalArray("{name}", 1, shape=(4, 2, {length}), dtype="{type_}", output=True)\n'
         for name in names)
@@ -29,7 +32,7 @@ def find_words(names, body, settings=WSE2, type_="float32", length=8):
     graph = read_graph(sources["graph.yaml"], sources["objects.yaml"])
     found = read_addresses(sources["addresses.yaml"], graph)
     assert all(found.places[name].address % 4 == 0 for name in names)
-    return [found.places[name].address // 2 % 4 for name in names], found.workers
+    return [found.places[name].address // bank % 4 for name in names], found.workers
 
 
 @pytest.mark.parametrize("type_", ["float16", "float32"])
@@ -69,3 +72,14 @@ def test_memory_grows_by_less_than_an_alignment_and_without_banks_by_nothing():
     assert packed == [0] * 4 != apart
     assert least == 4 * 32 and more - least < 4 * 16
     assert find_words(names, body, "machine: ideal\n") == ([0] * 4, least)
+
+
+@pytest.mark.parametrize(("body", "apart"), [
+    ("a[...] = a + b", {1, 3}),
+    ("a[:, :, 1:] = a[:, :, 1:] * b[:, :, :-1]", {0, 2}),
+    ("a[...] = b", {0, 1, 3}),
+])
+def test_where_writes_take_banks_arrays_begin_beside_those_too(body, apart):
+    """What is written in a cycle was read six cycles ago, of float32 six banks before."""
+    (a, b), _ = find_words("ab", body, "machine: wse2\n", bank=4)
+    assert (b - a) % 4 in apart

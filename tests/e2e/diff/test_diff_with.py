@@ -11,9 +11,9 @@ from tests.e2e.diff.test_diff import DECIDED
 
 pytestmark = pytest.mark.xdist_group("diff")
 UNDECIDED = """simd.yaml
-  on_x.cycles: 51 -> 41
-  on_x.others.exact.cycles: 51 -> 41
-  on_x.others.loops.cycles: 215 -> 172
+  on_x.cycles: 61 -> 49
+  on_x.others.exact.cycles: 61 -> 49
+  on_x.others.loops.cycles: 455 -> 364
 """
 BROKEN = """fc: HEAD ({0}) -> now
   note: HEAD:projects/fc/fc.lair:6:25: error: access to x is not affine
