@@ -86,7 +86,7 @@ def test_a_vector_instruction_writes_no_configuration_of_another():
     change = (r"(on_x:(\n .*)*?\n  sizes:) \[8\]", r"\1 [9]")
     said = refused((MV, MATVEC, "simd"), "simd.yaml", change, "simulate")
     assert said == (
-        "the fabric stopped: PE[0, 0] touches bytes 160 to 177 of its memory, which has 176"
+        "the fabric stopped: PE[0, 0] touches bytes 96 to 113 of its memory, which has 112"
     )
 
 
