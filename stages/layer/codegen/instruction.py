@@ -746,7 +746,7 @@ def assignment(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hoisted:
+class FixedParts:
     """What a loop needs to find once: iterators and elements `before` it, and values by expression.
 
     `target`: where the target lies, too.
@@ -764,7 +764,7 @@ def _hoist(
     expr: Expr,
     operands: InstructionOperands,
     naming: IdentifierNaming,
-) -> Hoisted:
+) -> FixedParts:
     """Put before a loop what is the same for all its iterations, but for the target's value.
 
     To read an element before the first iteration is as good as in each of them: nothing but the
@@ -772,7 +772,7 @@ def _hoist(
     """
     target, op = task.target, task.op
     if inner.before is None:
-        return Hoisted()
+        return FixedParts()
     varying = find_iterated(inner)
     varying |= {i for i, index in indices.items() if find_names([index]) & varying}
     fixed = {
@@ -799,7 +799,7 @@ def _hoist(
             before.declare({iterator: index}, run, free=is_affine(index))
     used = run.names()
     before.absorb(run)
-    return Hoisted(before=frozenset(held | (used & set(indices))), known=known, target=stays)
+    return FixedParts(before=frozenset(held | (used & set(indices))), known=known, target=stays)
 
 
 def _list_fixed(expr: Expr, fixed: Set[str]) -> Iterator[Expr]:

@@ -136,7 +136,7 @@ class Charged:
         scalar = self._guarded(block)
         charged = scalar + sum(lanes.values())
         if self.situation.profile.vector_latency:
-            charged += self._wait(candidate, steps, lanes, Called(runs=runs, scalar=scalar,
+            charged += self._wait(candidate, steps, lanes, CallCosts(runs=runs, scalar=scalar,
                                                                  loads=_loads(block)))
         once = 0 if candidate.each_call else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
@@ -160,7 +160,7 @@ class Charged:
         candidate: VectorCandidate,
         steps: Sequence[VectorStep],
         lanes: Mapping[int, int],
-        called: Called,
+        called: CallCosts,
     ) -> int:
         """Return the cycles in which instructions, loops and the end of the task wait for results.
 
@@ -169,7 +169,7 @@ class Charged:
         """
         if not self.calls or not called.runs:
             return 0
-        follows, results = max(0, called.runs - self.calls), Results(self.situation.profile)
+        follows, results = max(0, called.runs - self.calls), ResultTimes(self.situation.profile)
         moves = f"outer{candidate.outer.dim(isl.dim_type.set) - 1}" if candidate.outer else None
         waited = []
         for _ in range(3):
@@ -232,7 +232,7 @@ class Charged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class CallCosts:
     """The calls of a task's instructions: how many, and the cycles of scalar code around them.
 
     `loads`: it reads memory, and waits for all results.
@@ -243,7 +243,7 @@ class Called:
     loads: bool
 
 
-class Results:
+class ResultTimes:
     """The results of vector instructions, and when they can be read, as vector.c has them."""
 
     def __init__(self, profile: Profile) -> None:
