@@ -28,7 +28,7 @@ struct known_access {                          /* 0 cycles: none */
     int64_t cycles;
 };
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 128 };
 
 /* `pending` has a byte for each of the next cycles: 1 + the bank that is written then, or 0. */
 struct progress {

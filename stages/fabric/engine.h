@@ -72,8 +72,8 @@ struct filter {
 /* Cycles of a PE after `main`: in tasks, and, of these, those in which lanes compute the points of
  * vector instructions, `rounding` of these with lanes that are left empty; `memory` wait for banks
  * or strides, `streams` for elements that streams move; and what else they went into, `latency` the
- * waits for results of vector instructions. A task that costs nothing takes one all the same. The last task that runs instances ends at `last`, after
- * `until_last` busy cycles. */
+ * waits for results of vector instructions. A task that costs nothing takes one all the same. The last
+ * task that runs instances ends at `last`, after `until_last` busy cycles. */
 struct usage {
     int64_t points;
     int32_t busy, lanes, rounding, memory, streams;
