@@ -76,7 +76,7 @@ def test_keys_of_results():
     results = build(MV, ONE, "simulate").results()
     assert list(results) == [
         "top", "machine", "invocations", "cycles", "main_cycles", "speedup", "bound", "lanes",
-        "busiest", "tasks", "data", "check", "memory", "pes", "fabric", "usage",
+        "busiest", "tasks", "data", "check", "memory", "pes", "fabric", "usage", "host",
     ]
     assert list(results["cycles"]) == ["simd", "loops"]
     charges = ("dispatch", "start_up", "configuration", "lanes", "memory", "streams", "loop",
