@@ -391,7 +391,8 @@ static void finish(struct node *node)
     struct usage *usage = &engine->layout->usage[node->id];
     int64_t end;
 
-    wait_until(&node->pe, node->pe.ready);
+    if (node->pe.charge >= 0)
+        wait_until(&node->pe, node->pe.ready);
     end = node->started + node->pe.charge;
     if (node->pe.charge < 0 || node->pe.charge > LAST_CYCLE)
         fail(engine, "PE[%d, %d] (%s) is charged %lld cycles in %s", x_of(node), y_of(node),

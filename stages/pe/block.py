@@ -198,6 +198,11 @@ def _looped(block: Block, nest: Loop) -> Block:
     return inner
 
 
+def find_declared(block: Block) -> set[str]:
+    """Return the variables that a block declares itself."""
+    return {each.name for each in block.statements if isinstance(each, Declare)}
+
+
 def find_iterated(block: Block) -> set[str]:
     """Return the variable of the loop of which a block is the body, if it is one."""
     return find_names([block.head.iterator]) if isinstance(block.head, For) else set()

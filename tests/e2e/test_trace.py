@@ -48,7 +48,7 @@ REFUSED = {
     ),
     "cycles after the end": (
         ["fc", "--cycles", "5000:"], 1,
-        "error: nothing happens on these PEs in cycles 5000:; the run has 140\n"
+        "error: nothing happens on these PEs in cycles 5000:; the run has 137\n"
         "hint: more PEs, --pes, or other cycles, --cycles\n",
     ),
     "no cycles": (

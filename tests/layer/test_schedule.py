@@ -87,7 +87,7 @@ def test_a_schedule_of_the_layer_reverses_the_loops_over_two_dimensions():
     loops = re.findall(r"for \(.*\)|const int j = .*;", program[program.index("compute_mv(") :])
     assert loops == [
         "for (int t0 = 0; t0 <= 5; t0 += 1)",
-        "for (int i = 0; i <= 7; i += 1)",
         "const int j = 5 - t0;",
+        "for (int i = 0; i <= 7; i += 1)",
     ]
     assert built.results()["check"]["y"]["right"]

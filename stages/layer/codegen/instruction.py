@@ -25,7 +25,14 @@ from lairmake.stages.layer.texts.simd_yaml import (
 from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
-from lairmake.stages.pe.block import Block, count_kinds, count_moves, find_iterated, write_nest
+from lairmake.stages.pe.block import (
+    Block,
+    count_kinds,
+    count_moves,
+    find_declared,
+    find_iterated,
+    write_nest,
+)
 from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.pe.nodes import (
     Address,
@@ -335,13 +342,19 @@ def call_loops(
 
     def instance(inner: Block, at: Instance) -> None:
         run, values, places = Block(), list[Value](), {arrays[0]}
+        indices = dict(zip(names, at.arguments, strict=True))
+        varying = find_iterated(inner)
+        varying |= {n for n, index in indices.items() if find_names([index]) & varying}
         for k, (source, operand) in enumerate(zip(sources, step.operands[1:], strict=True), 1):
             read, array = load(source, operand.type, computed), arrays[k]
-            if array is not None and inner.before is not None and not (
-                find_names([source]) & find_iterated(inner)
-            ):
+            is_fixed = array is not None and not find_names([source]) & varying
+            if inner.before is not None and is_fixed:
                 variable = naming.of(f"fixed {k}", f"fixed{k}")
-                inner.before.add(Declare(variable, computed, read))
+                found = Block(statements=[Declare(variable, computed, read)])
+                known = find_declared(inner.before)
+                inner.before.declare(
+                    {n: i for n, i in indices.items() if n not in varying | known}, found)
+                inner.before.absorb(found)
                 inner.before.charge(**count_moves([operand.type], []), address=1)
                 values.append(Name(variable))
                 continue
@@ -353,7 +366,7 @@ def call_loops(
             run.add(CountInstance(step.counter))
         run.add(Store(to, Computed(operation, tuple(values), computed), type_))
         inner.charge(**{kind: 1}, address=len(places), **count_moves([], [type_]))
-        inner.declare(dict(zip(names, at.arguments, strict=True)), run)
+        inner.declare(indices, run)
         inner.absorb(run)
 
     write_nest(around, nest, instance)
