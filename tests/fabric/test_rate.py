@@ -206,7 +206,8 @@ def test_rates_of_the_wafers(library, row, machine, recipe, cycles):
     operation, kind, sizes, strides, firsts = recipe
     recipe = (operation, (kind,) * 4, sizes, [*strides, [0]], [*firsts, 0])
     memory = [np.zeros(WORDS, "i4")] * 4
-    figures = dict.fromkeys(("configuration", "vector_start_up", "vector_latency", "write_latency"), 0)
+    nothing = ("configuration", "vector_start_up", "vector_latency", "write_latency")
+    figures = dict.fromkeys(nothing, 0)
     profile = load_profile(machine, figures)
     assert run_recipes(library, row, [recipe], [memory], profile).main_cycles == cycles
 

@@ -24,7 +24,7 @@ PLAIN = (
     "float_operation: 1, division: 1, square_root: 1, exponential: 1, power: 1, load: 0, store: 0, "
     "branch: 0}\n"
 )
-"""wse2 with plain costs, so that what a test expects does not hang on what is known of a machine."""
+"""wse2 with plain costs: what a test expects does not hang on what is known of a machine."""
 
 
 class Built:
