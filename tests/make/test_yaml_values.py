@@ -49,7 +49,7 @@ EDITS = {
     "zeros that are left out": ("fc", "layer.yaml", ", sparse: true", "", TENSORS),
     "invocations": ("fc", "layer.yaml", "top: ff", "top: ff\ninvocations: 2",
                     {"simd", "simulate", "report"}),
-    "a way": ("fc", "layer.yaml", "top: ff", "top: ff\nsimd: {prefer: loops}",
+    "a way": ("fc", "layer.yaml", "simd: {prefer: paper}", "simd: {prefer: loops}",
               {"route", "enumerate", "simd", "report"}),
     "a report": ("fc", "layer.yaml", "top: ff", "top: ff\nreport: true", {"report"}),
     "comments of a network": ("mlp", "network.yaml", "parts:", "# words\nparts:",

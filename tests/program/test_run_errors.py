@@ -95,7 +95,7 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
         for x in range(count)) for y, role, count in ((0, "worker", 4), (1, "reduction", 2)))
     assert said == (
         "error: the fabric is stuck after section 0, and 0 times back in loops: the fabric can no "
-        "longer move after cycle 24: 17 PEs are not done, 0 output wavelets are missing\n"
+        "longer move after cycle 15: 17 PEs are not done, 0 output wavelets are missing\n"
         "it waits in a circle, each for the next one, the last for the first:\n"
         "  PE[1, 2] (merge) passes on ctrl_dist to ctrl what comes, and no ctrl_dist is on its way "
         "from PE[3, 2]\n"
