@@ -241,7 +241,7 @@ void unblock(struct pe *pe, int colour)
         intake->blocked = false;
 }
 
-/* That in which what it computed so far can be read, too. */
+/* The cycle in which the results of the running task, as far as it has come, can be read. */
 static int64_t settled(const struct node *node)
 {
     const int64_t waits = node->pe.ready - node->pe.charge;

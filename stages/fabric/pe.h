@@ -285,8 +285,8 @@ struct counter {
 struct pe {
     int x, y;                                  /* x grows to the east, y to the south */
     void *memory;                              /* the program's struct memory, zero at first */
-    int64_t ready, waited;                     /* the charge at which all its results can be read,
-                                                * and of the charge what was waited for some */
+    int64_t ready;                             /* the charge at which all its results can be read */
+    int64_t waited;                            /* the part of the charge that waited for results */
     int64_t charge;                            /* cycles charged to the running task so far, */
     struct spent *spent;                       /* and what scalar code took so far, in all tasks */
     const struct operations *costs;            /* cycles of one operation of each kind */
@@ -337,8 +337,8 @@ static inline void charge(struct pe *pe, struct operations block)
     ((void)((pe)->computes = 1, (pe)->counters[counter].points += (count)))
 #define COUNT_CYCLES(pe, counter, count) ((void)((pe)->counters[counter].points += (count)))
 
-/* The cycle that the running task has come to, what was charged so far included, once the results of its
- * vector instructions can be read. Asking costs nothing: it is the simulator's, to see how long
+/* The cycle that the running task has come to, what was charged so far included, once the results of
+ * its vector instructions can be read. Asking costs nothing: it is the simulator's, to see how long
  * something takes. */
 int64_t read_clock(struct pe *pe);
 

@@ -66,7 +66,7 @@ def count_waits(
         pairs = combinations(reads, 2)
         return max((count_meetings(p, q, sizes, banks.count) for p, q in pairs), default=0)
     operands = (*reads, *([] if write is None else [write]))
-    run = _make_run(tuple(of.steps for of in operands), len(reads), tuple(sizes), banks)
+    run = _prepare(tuple(of.steps for of in operands), len(reads), tuple(sizes), banks)
     return run.count_waits(tuple(of.first for of in operands))
 
 
@@ -127,9 +127,9 @@ def _list_moves(
 
 
 @lru_cache(maxsize=1 << 10)
-def _make_run(
+def _prepare(
     steps: Sequence[tuple[int, ...]], reads: int, sizes: tuple[int, ...], banks: Banks
-) -> _Run:
+) -> _AccessCycles:
     """Return an instruction of which so many operands are read, the others written."""
     axes = [k for k, size in enumerate(sizes) if size > 1]
     access = _Access(
@@ -138,10 +138,10 @@ def _make_run(
         moves=tuple(_list_moves(each, sizes, axes) for each in steps),
         reads=reads,
     )
-    return _Run(access, banks)
+    return _AccessCycles(access, banks)
 
 
-class _Run:
+class _AccessCycles:
     """The cycles of the parts of an instruction, each found once, wherever its operands begin."""
 
     def __init__(self, access: _Access, banks: Banks) -> None:

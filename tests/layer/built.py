@@ -81,7 +81,7 @@ def build(lair, mapping, last, copy=0):
 
     On the machine that the mapping names, or else one with plain costs.
     """
-    if "machine:" not in mapping and "topology" not in mapping:
+    if "machine:" not in mapping:
         mapping += ("" if mapping.endswith("\n") else "\n") + PLAIN
     return _layer(lair, mapping, copy).through(last)
 
