@@ -3,13 +3,14 @@
 import re
 
 import pytest
+import yaml
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.layer.cycles.predict import predict, read_written
 from lairmake.stages.layer.estimate.guess import DIGITS, RELAYED, ROW, SEQUENCE, TAKE
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.scalar_code import SCALAR_KINDS
-from tests.layer.built import MV, build, function
+from tests.layer.built import MV, PLAIN, build, function
 
 SPARSE = (
     'target: "{ PE[2, 3] }"\nplacement: "{ mv[i,j] -> PE[j//3, 1 + i//4] }"\ntensors:\n'
@@ -53,21 +54,26 @@ LAYERS = {
 }
 
 
+MACHINES = {"plain": PLAIN, "wse2": "machine: {profile: wse2}\n"}
+
+
 def find_prediction(built, density):
     def source(name):
         return Source(path=name, text=(built.cache / name).read_text(encoding="utf-8"))
 
-    profile = load_profile("wse2")
+    figures = yaml.safe_load((built.folder / "layer.yaml").read_text(encoding="utf-8"))["machine"]
+    profile = load_profile(figures.pop("profile"), figures)
     return predict(
         read_written(source, built.objects, profile, invocations=1, density=density)
     )
 
 
 @pytest.mark.wide
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_cycles_are_predicted_within_a_tenth(layer):
+def test_cycles_are_predicted_within_a_tenth(layer, machine):
     lair, mapping, pes = LAYERS[layer]
-    built = build(lair, mapping, "simulate")
+    built = build(lair, mapping + MACHINES[machine], "simulate")
     taken, found = built.results()["cycles"]["simd"], find_prediction(built, 1.0)
     assert abs(found.cycles / taken - 1) < 0.1
     assert found.area == pes

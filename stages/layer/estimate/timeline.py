@@ -145,9 +145,13 @@ def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> 
 
 
 def _find_pause(facts: Facts, row: int) -> float:
-    """Return the cycles in which nothing moves between rows of so many elements."""
+    """Return the cycles in which nothing moves between rows of so many elements.
+
+    Of the tasks of the rows that are ahead, one finds the PE idle, and the others follow it.
+    """
     profile, ahead = facts.profile, count_most_rows(facts.graph, facts.profile)
-    task = profile.dispatch + ROW * profile.scalar + profile.address
+    dispatch = (profile.dispatch + (ahead - 1) * profile.find_dispatch_next()) / ahead
+    task = dispatch + ROW * profile.scalar + profile.address
     each = max(task, row, (task + profile.vector_start_up + row) / ahead)
     return each - row
 
@@ -412,7 +416,7 @@ class Timeline:
     def _run(self, statement: str) -> None:
         """Note when a statement has run; with the first of those in steps, the others have, too."""
         tasks = find_running(self.facts, statement)
-        started = self.profile.dispatch + ON_ARRIVAL * self.profile.scalar
+        started = self.profile.find_dispatch_next() + ON_ARRIVAL * self.profile.scalar
         whole = [n for n, t in tasks.items() if isinstance(t, Compute) and not t.chunks]
         for pe in self.facts.places:
             for name, task in tasks.items():
