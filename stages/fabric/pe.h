@@ -260,9 +260,9 @@ static inline void *at_word(int16_t *array, int16_t words)
 /* The kinds of operations of scalar code, in the order of machine/scalar_code.py; docs/machines.md
  * says what each is. */
 #define KINDS(each)                                                                                \
-    each(loop) each(scalar) each(address) each(integer_product) each(wide_integer)                 \
-    each(wide_product) each(float_operation) each(division) each(square_root) each(exponential)    \
-    each(power) each(load) each(store) each(branch)
+    each(loop) each(scalar) each(address) each(integer_product) each(constant_division)            \
+    each(wide_integer) each(wide_product) each(float_operation) each(division) each(square_root)   \
+    each(exponential) each(power) each(load) each(store) each(branch)
 
 /* How many operations of each kind; or the cycles of one. */
 struct operations {

@@ -260,6 +260,7 @@ class Profile:
     code_task: Figure
     write_latency: Annotated[int, Field(ge=0, le=8)] = 0
     integer_product: OfKind = None
+    constant_division: OfKind = None
     wide_integer: OfKind = None
     wide_product: OfKind = None
     float_operation: OfKind = None
@@ -289,6 +290,10 @@ class Profile:
         """Return the cycles of an operation of a kind of scalar code."""
         figure = self.find_kind_figure(kind)
         return 0 if figure is None else int(getattr(self, figure))
+
+    def find_cost(self, operations: Mapping[str, int]) -> int:
+        """Return the cycles of scalar code: of so many operations of each kind."""
+        return sum(n * self.find_kind_cost(kind) for kind, n in operations.items())
 
     def find_dispatch_next(self) -> int:
         """Return the cycles to start a task that is activated when the one before it ends."""

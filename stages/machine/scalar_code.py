@@ -11,8 +11,8 @@ SCALAR_KINDS: Mapping[str, str | None] = {
     "scalar": None,
     "address": None,
     **dict.fromkeys((
-        "integer_product", "wide_integer", "wide_product", "float_operation", "division",
-        "square_root", "exponential", "power",
+        "integer_product", "constant_division", "wide_integer", "wide_product",
+        "float_operation", "division", "square_root", "exponential", "power",
     ), "scalar"),
     "load": None,
     "store": None,

@@ -48,6 +48,9 @@ from lairmake.stages.poly.expression import (
 COSTLY = {"*": "integer_product", **dict.fromkeys(("/", "%", "floord"), "division")}
 """Kinds of operations on integers, by their signs, but for those that are scalar operations."""
 
+LOOK_UP = Counter(address=1, load=2)
+"""The operations that take an entry of 32 bits out of a table."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Block:
@@ -137,12 +140,15 @@ def count_kinds(value: Value) -> Counter[str]:
     """Return the operations of an expression of integers of 16 bits, by kind.
 
     A power of two as a factor is a shift, as a divisor a shift or a mask: a scalar operation each.
+    By any other constant, compilers divide with products.
     """
     found = Counter[str]()
     if isinstance(value, Operation):
         between = 1 if value.sign in ("negative", "?") else len(value.arguments) - 1
         kind = COSTLY.get(value.sign, "scalar")
         powers = value.arguments[1:] if kind == "division" else value.arguments
+        if kind == "division" and all(isinstance(n, Number) for n in powers):
+            kind = "constant_division"
         shifts = sum(isinstance(n, Number) and n.value.bit_count() == 1 for n in powers)
         found["scalar"] += min(shifts, between)
         found[kind] += between - min(shifts, between)
@@ -268,7 +274,7 @@ class BlockCharge:
 
     def of(self, block: Block, times: int, around: EnclosingLoops = OUTSIDE) -> int:
         """Return the cycles of a block, and those in it, that runs so many times."""
-        own = sum(n * self.profile.find_kind_cost(kind) for kind, n in block.operations.items())
+        own = self.profile.find_cost(block.operations)
         inner = [each for each in block.statements if isinstance(each, Block)]
         return times * own + sum(self.within(each, times, around) for each in inner)
 

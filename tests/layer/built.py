@@ -20,9 +20,9 @@ MV = """lair mv<T=float16>(M=8, N=6): T W[M][N], T x[N] -> T y[M]
 
 PLAIN = (
     "machine: {profile: wse2, vector_start_up: 6, vector_latency: 0, dispatch_next: 10, "
-    "write_latency: 0, address: 1, integer_product: 1, wide_integer: 1, wide_product: 1, "
-    "float_operation: 1, division: 1, square_root: 1, exponential: 1, power: 1, load: 0, store: 0, "
-    "branch: 0}\n"
+    "write_latency: 0, address: 1, integer_product: 1, constant_division: 1, wide_integer: 1, "
+    "wide_product: 1, float_operation: 1, division: 1, square_root: 1, exponential: 1, power: 1, "
+    "load: 0, store: 0, branch: 0}\n"
 )
 """wse2 with plain costs: what a test expects does not hang on what is known of a machine."""
 

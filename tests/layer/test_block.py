@@ -1,5 +1,7 @@
+from lairmake.stages.layer.codegen.instruction import hoist_divisions
 from lairmake.stages.pe.block import Block, count_kinds, total, write_nest
-from lairmake.stages.pe.nodes import Assign, Element, Field, Scope
+from lairmake.stages.pe.names import new_naming
+from lairmake.stages.pe.nodes import Address, Assign, Element, Field, RunVector, Scope
 from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Branch, Instance, Loop, Name, Number, Operation, Series
 
@@ -107,11 +109,28 @@ def test_equal_parts_of_a_total_are_counted():
     assert spell(total([Number(0)])) == "0"
 
 
-def test_each_power_of_two_is_a_shift_and_other_products_are_none():
+def test_powers_of_two_shift_and_other_constants_divide_by_products():
     i, j = Name("i"), Name("j")
     assert count_kinds(Operation("*", (Number(4), i, j))) == {"scalar": 1, "integer_product": 1}
     assert count_kinds(Operation("*", (Number(3), i))) == {"integer_product": 1}
     assert count_kinds(Operation("floord", (i, Number(8)))) == {"scalar": 1}
     assert count_kinds(Operation("%", (Number(8), i))) == {"division": 1}
     assert count_kinds(Operation("+", (i, Operation("/", (j, Number(3)))))) == {
-        "scalar": 1, "division": 1}
+        "scalar": 1, "constant_division": 1}
+
+
+def test_divisions_that_no_iteration_changes_go_before_a_loop():
+    i, j = Name("i"), Name("j")
+    by_j, by_i = (Operation("%", (name, Number(3))) for name in (j, i))
+    run, before = Block(), Block()
+    places = (Operation("+", (by_j, i)), by_i, Operation("*", (by_j, Number(2))))
+    run.add(RunVector(Field("v"), tuple(Address(Element(Field("x"), (p,))) for p in places)))
+    run.charge(constant_division=3, scalar=2)
+    hoist_divisions(before, run, {"i"}, new_naming())
+    assert [(each.name, each.value) for each in before.statements] == [
+        ("fixed0", by_j), ("fixed1", places[2])]
+    assert before.operations == {"constant_division": 2, "scalar": 1}
+    assert run.operations == {"constant_division": 1, "scalar": 1}
+    places = (Operation("+", (Name("fixed0"), i)), by_i, Name("fixed1"))
+    (vector,) = run.statements
+    assert [address.of.indices for address in vector.operands] == [(p,) for p in places]

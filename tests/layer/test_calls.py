@@ -40,7 +40,8 @@ def runs(built):
         if not whole:
             values.flat[generator.integers(values.size, size=len(AWKWARD))] = AWKWARD
         sample[tensor.name] = values.astype(tensor.type)
-    return [outcome.run_programs(inputs, v, [sample], node).outputs for v in simulate.VARIANTS]
+    found = [outcome.run_programs(inputs, v, [sample], node).outputs for v in simulate.VARIANTS]
+    return sample, *found
 
 
 @pytest.mark.wide
@@ -64,12 +65,25 @@ def test_calls_among_vector_instructions_give_the_bits_that_loops_give(types, pr
 
 
 def check_bits(built):
-    """Fail where what vector instructions give is not what loops give, but for kinds of NaN."""
-    vectors, loops = runs(built)
+    """Fail where what vector instructions give is not what loops give, but for kinds of NaN.
+
+    A product with a reciprocal is a quotient but for two roundings, before m is added to it.
+    """
+    sample, vectors, loops = runs(built)
+    divided = {
+        task for task, decision in built.yaml("simd.yaml").items()
+        if any(step["operation"] == "reciprocal" for step in decision.get("steps", ()))
+    }
+    assert divided <= {"compute_n_b"}
     for name, (value,) in vectors.items():
         (other,) = loops[name]
         bits = np.dtype(f"u{value.itemsize}")
         same = (value.view(bits) == other.view(bits)) | (np.isnan(value) & np.isnan(other))
+        if f"compute_n_{name}" in divided:
+            added = np.abs(sample["m"].astype(np.float64))[:, None]
+            with np.errstate(invalid="ignore"):
+                off = np.abs(value.astype(np.float64) - other)
+                same |= off <= 4 * np.finfo(value.dtype).eps * (np.abs(value) + added)
         assert same.all(), name
 
 

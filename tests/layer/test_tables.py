@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.layer.built import build
+from tests.layer.built import PLAIN, build
 
 STRIDED = """lair C(): float16 x[13][9], float16 W[4][3] -> float16 y[5][7]
 { all (i, j, r, s) in (5, 7, 4, 3) y[i][j] += x[2*i + r][j + s] * W[r][s] }
@@ -10,12 +10,12 @@ STRIDED = """lair C(): float16 x[13][9], float16 W[4][3] -> float16 y[5][7]
 ONE = (
     'target: "{{ PE[1, 1] }}"\nplacement: "{{ C[i, j, r, s] -> PE[0, 0] }}"\ntensors:\n'
     '  x: {{arrives: "{{ x[i, j] -> [PE[0, -1] -> index[i, j]] }}", sparse: true}}\n'
-    "simd: {{prefer: {0}}}\nmachine: {1}\n"
+    "simd: {{prefer: {0}}}\n"
 )
 
 
-def tables(way, machine="wse2"):
-    built = build(STRIDED, ONE.format(way, machine), "simulate")
+def tables(way, machine=PLAIN):
+    built = build(STRIDED, ONE.format(way) + machine, "simulate")
     assert built.results()["check"]["y"]["right"]
     return built.yaml("simd.yaml")["on_x"].get("tables", {})
 
@@ -40,7 +40,7 @@ def test_a_table_holds_the_values_for_each_value_of_its_index():
 @pytest.mark.wide
 @pytest.mark.parametrize("figures", ["address: 40", "memory: 3400"])
 def test_nothing_is_looked_up_where_that_costs_more_or_memory_is_short(figures):
-    assert tables("enumerate", f"{{profile: wse2, {figures}}}") == {}
+    assert tables("enumerate", f"machine: {{profile: wse2, {figures}}}\n") == {}
 
 
 BANDED = """lair C(): float16 A[24][5], float16 x[28] -> float16 y[24]

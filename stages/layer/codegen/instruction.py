@@ -26,6 +26,7 @@ from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.pe.block import (
+    LOOK_UP,
     Block,
     count_kinds,
     count_moves,
@@ -483,10 +484,44 @@ def add_vector_call(
         here = outer if at.instances is None else outer.intersect(at.instances)
         run = Block()
         _run(run, name, model, naming, elements, context.intersect(bind_set(here, names)))
-        inner.declare(dict(zip(names, at.arguments, strict=True)), run)
+        indices = dict(zip(names, at.arguments, strict=True))
+        if inner.before is not None:
+            given = {n for n, index in indices.items() if index != Name(n)}
+            hoist_divisions(inner.before, run, given | find_iterated(inner), naming)
+        inner.declare(indices, run)
         inner.absorb(run)
 
     write_nest(block, make_element_loops(outer, context, names), instance)
+
+
+def hoist_divisions(
+    before: Block, run: Block, varying: Set[str], naming: IdentifierNaming
+) -> None:
+    """Put before a loop the divisions in addresses of instructions that use nothing `varying`."""
+    inside, found = varying | find_declared(run), dict[Value, str]()
+
+    def fix(index: Value) -> Value:
+        kinds = count_kinds(index)
+        if not kinds.keys() & {"division", "constant_division"}:
+            return index
+        if find_names([index]) & inside:
+            assert isinstance(index, Operation), "a division is an operation"
+            return replace(index, arguments=tuple(map(fix, index.arguments)))
+        if index not in found:
+            found[index] = naming.of(f"fixed {len(found)}", f"fixed{len(found)}")
+            before.add(Declare(found[index], "int", index))
+            before.charge(**kinds)
+        run.operations -= kinds
+        return Name(found[index])
+
+    for at, each in enumerate(run.statements):
+        if isinstance(each, RunVector):
+            operands = tuple(
+                Address(replace(o.of, indices=tuple(map(fix, o.of.indices))))
+                if isinstance(o, Address) and isinstance(o.of, Element) else o
+                for o in each.operands
+            )
+            run.statements[at] = replace(each, operands=operands)
 
 
 def _run(
@@ -535,7 +570,7 @@ def _look_up(
     for constant in sorted(used):
         field = find_table_field(name, constant, naming)
         block.add(Declare(constant, "int", find_table_entry(field, decision.tables[constant])))
-        block.charge(address=1)
+        block.charge(**LOOK_UP)
     return set(used)
 
 

@@ -181,8 +181,8 @@ class Charged:
                 else:
                     results.run(step, lanes[number] / called.runs)
             waited.append(results.waited - before)
+            end = results.ready - results.now
             results.forget_moving(moves)
-        end = results.ready - results.now
         return round(self.calls * (waited[0] + end) + follows * waited[2])
 
     def _run(

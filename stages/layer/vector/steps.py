@@ -30,8 +30,9 @@ from lairmake.stages.layer.vector.situation import (
     turn,
 )
 from lairmake.stages.machine.types import BYTES, OPERATIONS, find_integers, is_integer
+from lairmake.stages.pe.block import LOOK_UP, count_kinds
 from lairmake.stages.poly.box import Shape
-from lairmake.stages.poly.expression import count_operations, express
+from lairmake.stages.poly.expression import express
 from lairmake.stages.poly.functions import (
     PE_NAMES,
     find_function,
@@ -397,8 +398,8 @@ class StepTables:
 
         It may depend on the least value first0 of a dimension, which is one of the same index.
         """
-        cost = count_operations(express(function, self.context)) * self.profile.scalar
-        if cost <= self.profile.address:
+        computed = count_kinds(express(function, self.context))
+        if self.profile.find_cost(computed) <= self.profile.find_cost(LOOK_UP):
             return False
         for least, value in self.firsts.items():
             function = _composed(function, least, value)
