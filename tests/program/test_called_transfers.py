@@ -134,15 +134,19 @@ def count_cycles(calls, size, side, rank):
 
 @pytest.mark.wide
 @pytest.mark.parametrize(("side", "rank", "least", "most"), [
-    ("center", 0, 50, 60), ("west", 0, 65, 75), ("west", 2, 80, 90),
+    ("center", 0, 50, 60), ("west", 0, 60, 70), ("west", 2, 75, 85),
 ])
 def test_what_a_call_takes_beside_its_elements_on_wse2(side, rank, least, most):
-    """Per call, the fit of 16 and 64 elements at 0; from a neighbour with three states between."""
+    """Per call, of 16 elements; from a neighbour with three states between.
+
+    An element takes the datapath twice where it is sent, too. Each PE sends while it waits for its
+    neighbour, up to what queues hold: of long calls, it then takes half a cycle more.
+    """
     each = {size: (count_cycles(20, size, side, rank) - count_cycles(10, size, side, rank)) / 10
             for size in (16, 64)}
-    slope = (each[64] - each[16]) / 48
-    assert slope == (1 if side == "center" else 2)
-    assert least <= each[16] - 16 * slope <= most
+    taken = 1 if side == "center" else 2
+    assert taken <= (each[64] - each[16]) / 48 <= (1 if side == "center" else 2.6)
+    assert least <= each[16] - 16 * taken <= most
 
 
 @pytest.mark.wide

@@ -169,15 +169,15 @@ def test_a_limit_that_parts_are_not_expected_to_keep_is_an_error(graph):
     with pytest.raises(UserErrors) as caught:
         multiplied(graph, f"{LIMITED}cycles: 60\n")
     assert str(caught.value).replace(f"{graph.path}/", "") == """\
-network.yaml:3:9: error: matmul1 is expected to take 246 cycles at least, on 6 x 4 PEs
+network.yaml:3:9: error: matmul1 is expected to take 252 cycles at least, on 6 x 4 PEs
   cycles: 60
           ^^
-hint: `cycles: 330`, or a larger `target`
+hint: `cycles: 339`, or a larger `target`
 
-network.yaml:3:9: error: matmul2 is expected to take 330 cycles at least, on 6 x 4 PEs
+network.yaml:3:9: error: matmul2 is expected to take 339 cycles at least, on 6 x 4 PEs
   cycles: 60
           ^^
-hint: `cycles: 330`, or a larger `target`
+hint: `cycles: 339`, or a larger `target`
 """
 
 
