@@ -58,7 +58,7 @@ def test_an_edit_that_is_kept_changes_the_programs_and_is_repaired_by_the_next_b
     run = fc.run("--keep-edits", "fc")
     assert (run.code, run.ran, run.hits) == (0, ["fc:render", "fc:simulate"], [])
     assert run.out.startswith(KEPT)
-    assert "  cycles  237 with vector instructions, 237 with loops: 1.00 times" in run.out
+    assert "  cycles  370 with vector instructions, 370 with loops: 1.00 times" in run.out
     assert LOOP in fc.read(CODE)
     assert fc.run("why", "fc:render").out.endswith(WHY.format(line=number_of(edited, EDIT[1])))
     again = fc.run("--keep-edits", "fc")

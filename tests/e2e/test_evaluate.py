@@ -16,7 +16,7 @@ from tools.evaluation.measure import case_of, measure
 from tools.evaluation.multicast import layers_table as worth_table, without_multicast
 from tools.evaluation.sweeps import SWEEPS
 
-NAMES = ("dot", "outer_product")
+NAMES = ("hadamard", "outer_product")
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,11 @@ def space(tmp_path_factory):
 @pytest.mark.wide
 def test_named_layers_are_printed_and_nothing_is_written(space):
     before = space.files()
-    run = space.run("evaluate", "catalogue/dot", "catalogue/outer_product")
+    run = space.run("evaluate", "catalogue/hadamard", "catalogue/outer_product")
     assert run.code == 0, run.err
     rows = re.findall(r"^\| (\w+) \| (loops|hull.*?) \|.*\| ([\d.]+) \| \d+ \|", run.out, re.M)
     assert [(name, way) for name, way, _ in rows] == [
-        ("outer_product", "hull [64, 64]"), ("dot", "hull [256]"),
+        ("outer_product", "hull [64, 64]"), ("hadamard", "hull [16, 16]"),
     ]
     assert float(rows[0][2]) > 4 > float(rows[1][2]) > 1
     assert "### Above the lanes" in run.out and "### Below the lanes" in run.out
@@ -53,7 +53,7 @@ def test_json_has_the_results_of_a_build(space):
 
 def test_what_is_no_layer_is_refused(space):
     space.copy(ROOT / "projects/krnl0", "projects/kernel")
-    for words in (["nothing"], ["--multicast", "catalogue/dot", "kernel"]):
+    for words in (["nothing"], ["--multicast", "catalogue/hadamard", "kernel"]):
         run = space.run("evaluate", *words)
         assert run.code == 3 and f"evaluate: {words[-1]} is no layer" in run.err
 
