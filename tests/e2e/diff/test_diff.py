@@ -71,7 +71,7 @@ def test_diff_tells_what_follows_apart_from_head(repository):
     assert MEASURED in whole
     assert DECIDED in whole
     assert "build/outputs/y.npy: 32 of 32 elements differ\n" in whole
-    assert "build/simd/pe_adapter_north.c: 5 lines added, 5 removed\nbuild/loops" in whole
+    assert "build/simd/pe_adapter_north.c: 5 lines added, 5 removed\nbuild/simd" in whole
 
 
 @pytest.mark.wide
