@@ -88,10 +88,11 @@ struct usage {
  * for a colour that is blocked; for space where what arrived is forwarded, or kept in memory. */
 enum state { IDLE, BUSY, MOVING, NO_INPUT, NO_SPACE, UNDER_WAY, BLOCKED, FULL_QUEUE, STATES };
 
-/* The cycles of a PE from cycle 0 to the end of the run, in each state; the wavelets that it took;
- * when it was first active, that is busy or moving, and until when; -1: never. */
+/* The cycles of a PE from cycle 0 to the end of the run, in each state but IDLE, which has the rest;
+ * the wavelets that it took; when it was first active, that is busy or moving, and until when; -1:
+ * never. */
 struct activity {
-    int32_t cycles[STATES];
+    int32_t cycles[STATES - 1];
     int32_t received, first, last;
 };
 
@@ -335,6 +336,7 @@ struct node {
                                                 * to the router */
     int32_t received;                          /* wavelets */
     uint8_t state, waits;                      /* enum state; a bit for each that it waits in */
+    uint8_t results;                           /* of its running task, as many as `result` has */
     uint32_t filled;                           /* the colours with a FIFO */
     int8_t fifos, last_filled;
     int8_t moved;                              /* the stream that moved last, by its colour */
@@ -354,7 +356,6 @@ struct node {
     int32_t instructions, instruction_space, endless;
     int32_t activations, activation_space;
     uint32_t ran;                              /* `key_of` of its last task, 0: there was none */
-    int32_t results;
     struct result result[MOST_RESULTS];        /* of its running task, in the order of `ready` */
 };
 

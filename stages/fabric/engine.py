@@ -66,8 +66,7 @@ USAGE = np.dtype(
 )
 STATES = ("idle", "busy", "moving", "no_input", "no_space", "under_way", "blocked", "full_queue")
 ACTIVITY = np.dtype([
-    ("cycles", "i4", len(STATES)),
-    *((name, "i4") for name in ("received", "first", "last")),
+    (name, "i4") for name in (*STATES[1:], "received", "first", "last")
 ])
 LINK = np.dtype([("wavelets", "i4"), ("stalls", "i4")])
 BINS = 1024

@@ -71,10 +71,10 @@ static void add_up(struct node *node, int64_t until)
     const struct engine *engine = node->engine;
     struct activity *activity = &engine->layout->activity[node->id];
 
-    activity->cycles[node->state] += (int32_t)(until - node->since);
     record_state(node, until);
     if (node->state == IDLE)
         return;
+    activity->cycles[node->state - 1] += (int32_t)(until - node->since);
     step_at(engine, node->state, node->since, 1);
     step_at(engine, node->state, until, -1);
     if (node->state == BUSY || node->state == MOVING)

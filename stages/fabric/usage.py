@@ -85,7 +85,8 @@ class MachineUsage:
 def find_usage(run: FabricRun) -> MachineUsage:
     """Return what a run used."""
     charged, activity, grid = run.usage, run.activity, run.grid
-    states = {name: activity["cycles"][:, n] for n, name in enumerate(STATES)}
+    states = {name: activity[name] for name in STATES[1:]}
+    states["idle"] = run.until - np.sum(list(states.values()), axis=0)
     scalars = sum(charged[kind] for kind in SCALAR_KINDS)
     known = charged["lanes"] + charged["memory"] + scalars + charged["streams"]
     by_pe = {

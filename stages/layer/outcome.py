@@ -190,8 +190,7 @@ def find_awaited(run: FabricRun, profile: Profile) -> tuple[str, ...]:
     A PE waits for queues where it cannot send, or for elements that stand in queues before it:
     then wavelets waited as long on a link.
     """
-    cycles = run.activity["cycles"]
-    waits = {state: int(cycles[:, n].max(initial=0)) for n, state in enumerate(STATES)}
+    waits = {state: int(run.activity[state].max(initial=0)) for state in STATES[1:]}
     stalled = min(waits["no_input"], int(run.links["stalls"].max(initial=0)))
     awaited = {
         **dict.fromkeys(QUEUES, max(waits["no_space"], waits["full_queue"], stalled)),

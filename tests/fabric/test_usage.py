@@ -50,14 +50,13 @@ def ran(library):
     (5, "full_queue", "it forwards what PE 6 takes from when z has come"),
 ])
 def test_a_pe_that_waits_says_for_what(ran, pe, state, why):
-    waits = {name: int(ran.activity["cycles"][pe, STATES.index(name)]) for name in WAITING}
+    waits = {name: int(ran.activity[name][pe]) for name in WAITING}
     assert {name for name, count in waits.items() if count} == {state}, (why, waits)
 
 
 def test_what_streams_move_is_counted_by_the_cycle(ran):
     """PE 4 receives 32 elements, one a cycle, when z has come; PE 0 runs a task beside one."""
-    moving = STATES.index("moving")
-    assert ran.activity["cycles"][[0, 4], moving].tolist() == [ELEMENTS - 1, ELEMENTS]
+    assert ran.activity["moving"][[0, 4]].tolist() == [ELEMENTS - 1, ELEMENTS]
 
 
 @pytest.fixture(params=["states", "fc", "fc on two samples, with narrow queues"])
@@ -77,9 +76,7 @@ def test_cycles_of_all_kinds_add_up_to_the_run(any_run):
     assert (sum(usage.pes[name] for name in CYCLES) == usage.until).all()
     assert all((usage.pes[name] >= 0).all() for name in CYCLES)
     assert (usage.pes["last"] <= usage.until).all()
-    np.testing.assert_array_equal(
-        any_run.activity["cycles"][:, STATES.index("busy")], any_run.usage["busy"]
-    )
+    np.testing.assert_array_equal(any_run.activity["busy"], any_run.usage["busy"])
 
 
 def test_links_add_up_to_the_traffic(any_run):
@@ -95,9 +92,9 @@ def test_links_add_up_to_the_traffic(any_run):
 
 def test_bins_have_the_cycles_of_pes_over_time(any_run):
     usage = find_usage(any_run)
-    np.testing.assert_array_equal(
-        usage.bins.sum(axis=1), any_run.activity["cycles"][:, 1:].sum(axis=0)
-    )
+    assert usage.bins.sum(axis=1).tolist() == [
+        any_run.activity[name].sum() for name in STATES[1:]
+    ]
     assert usage.hops.sum() == any_run.hops
     assert (usage.bins.sum(axis=0) <= usage.width * any_run.activity.size).all()
 
@@ -119,7 +116,7 @@ def test_the_busiest_link_is_the_first_of_those_with_most_wavelets(ran):
     used = sum_up(ran)
     assert (used.busiest_link.pe, used.busiest_link.side) == ((4, 0), "W")
     assert used.busiest_link.wavelets == ELEMENTS + 1  # q, and z
-    assert used.cycles["blocked"] == ran.activity["cycles"][1, STATES.index("blocked")]
+    assert used.cycles["blocked"] == ran.activity["blocked"][1]
 
 
 def test_the_same_usage_gives_the_same_bytes_which_numpy_reads(any_run):

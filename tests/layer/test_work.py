@@ -50,7 +50,7 @@ def test_enumerated_sizes_have_a_configuration_each():
 def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
     program = reaction("enumerate")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, .address = 4);",
+        "CHARGE(pe, .address = 4, .load = 4);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",
@@ -68,7 +68,7 @@ def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
 def test_a_size_that_is_looked_up_is_configured_before_the_call():
     program = reaction("configure")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, .address = 4);",
+        "CHARGE(pe, .address = 4, .load = 4);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",
