@@ -24,6 +24,6 @@ lifetime := {
 
 address := {
   filter_local[i, j] -> compute[4i + 2j] : 0 <= i <= 1 and 0 <= j <= 1;
-  on_x_at0[i] -> compute[72 + 4i] : 0 <= i <= 7;
+  on_x_at0[i] -> compute[72 + 2i] : 0 <= i <= 7;
   y_local[i, j, k] -> compute[8 + 16i + 4j + 2k] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1
 };

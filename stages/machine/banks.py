@@ -60,14 +60,29 @@ def count_waits(
 
     `reads` are its operands in memory that are no numbers, `write` is where its results go.
     """
-    if not banks.count or not all(sizes):
-        return 0
-    if not banks.write_latency:
-        pairs = combinations(reads, 2)
-        return max((count_meetings(p, q, sizes, banks.count) for p, q in pairs), default=0)
     operands = (*reads, *([] if write is None else [write]))
-    run = _prepare(tuple(of.steps for of in operands), len(reads), tuple(sizes), banks)
-    return run.count_waits(tuple(of.first for of in operands))
+    counted = find_waits([of.steps for of in operands], len(reads), sizes, banks)
+    return counted([of.first for of in operands])
+
+
+def find_waits(
+    steps: Sequence[tuple[int, ...]], reads: int, sizes: Sequence[int], banks: Banks
+) -> Callable[[Sequence[int]], int]:
+    """Return, as a function of the first words of operands, the cycles that `count_waits` returns.
+
+    So many of the operands are read, the others written. `steps` are those of each.
+    """
+    if not banks.count or not all(sizes):
+        return lambda first: 0
+    if not banks.write_latency:
+        pairs = list(combinations(range(reads), 2))
+        return lambda first: max((
+            count_meetings(Words(first[k], steps[k]), Words(first[n], steps[n]), sizes, banks.count)
+            for k, n in pairs
+        ), default=0)
+    if len(steps) < 2:
+        return lambda first: 0
+    return _prepare(tuple(steps), reads, tuple(sizes), banks).count_waits
 
 
 def count_meetings(p: Words, q: Words, sizes: Sequence[int], banks: int) -> int:
@@ -147,16 +162,19 @@ class _AccessCycles:
     def __init__(self, access: _Access, banks: Banks) -> None:
         self.access, self.banks, self.inner = access, banks, len(access.sizes) - 1
         self.found: dict[tuple[int, tuple[int, ...], int, int, int], tuple[int, int]] = {}
-        self.tables: dict[tuple[int, ...], list[_Point]] = {}
+        self.next = [_Steps(steps, banks.words) for steps in access.steps]
+        every = range(len(access.sizes) + 1)
+        self.points = [[_Points(access, banks, p, q) for q in every] for p in every]
         self.waits: dict[tuple[int, ...], int] = {}
 
-    def count_waits(self, first: tuple[int, ...]) -> int:
+    def count_waits(self, first: Sequence[int]) -> int:
         """Return the cycles besides one a point where operands begin at some words.
 
         To begin as many banks further on with all of them makes no difference.
         """
         back = min(first, default=0) // OF_BANK * OF_BANK
-        at = tuple((word - back) % self.banks.words for word in first)
+        every = self.banks.words
+        at = tuple([(word - back) % every for word in first])
         if at not in self.waits:
             axes = self.inner + 1
             self.waits[at] = self.find(0, at, 0, axes, axes)[0] - prod(self.access.sizes)
@@ -170,68 +188,65 @@ class _AccessCycles:
         A step along axis `before` led to its first point; one along `after` leads away.
         """
         if axis > self.inner:
-            return self._point(at, before, after)[pending]
+            return self.points[before][after][at][pending]
         key = axis, at, pending, before, after
         if key not in self.found:
-            self.found[key] = (self._row if axis == self.inner else self._rows)(*key)
+            self.found[key] = self._along(*key)
         return self.found[key]
 
-    def _rows(
+    def _along(
         self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
     ) -> tuple[int, int]:
-        cycles, i, last = 0, 0, self.access.sizes[axis] - 1
-        seen = dict[tuple[tuple[int, ...], int], tuple[int, int]]()
-        while i <= last:
-            if 0 < i < last:
+        """Return as `find`; where banks and writes to come are as at a point before, it goes on so.
+        """
+        last, further, inner = self.access.sizes[axis] - 1, self.next[axis], axis == self.inner
+        between = self.points[axis][axis]
+        cycles, pending = self.find(axis + 1, at, pending, before, axis)
+        i, at, seen = 1, further[at], dict[tuple[tuple[int, ...], int], tuple[int, int]]()
+        while i < last:
+            if last > self.banks.words:
                 since, then = seen.setdefault((at, pending), (i, cycles))
                 times = (last - i) // (i - since) if since < i else 0
-                cycles, i = cycles + times * (cycles - then), i + times * (i - since)
-            ends = before if i == 0 else axis, after if i == last else axis
-            more, pending = self.find(axis + 1, at, pending, *ends)
-            at, cycles, i = self._step(at, axis), cycles + more, i + 1
-        return cycles, pending
-
-    def _row(
-        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
-    ) -> tuple[int, int]:
-        """Return as `find`, of the innermost axis, whose banks repeat after some points."""
-        points, last = self._list_points(at), self.access.sizes[axis] - 1
-        cycles, pending = self._point(at, before, axis)[pending]
-        i, seen = 1, dict[int, tuple[int, int]]()
-        while i < last:
-            if i % len(points) == 0:
-                since, then = seen.setdefault(pending, (i, cycles))
-                times = (last - i) // (i - since) if since < i else 0
-                cycles, i = cycles + times * (cycles - then), i + times * (i - since)
-                if i == last:
-                    break
-            more, pending = points[i % len(points)][pending]
-            cycles, i = cycles + more, i + 1
-        steps = zip(at, self.access.steps[axis], strict=True)
-        end = tuple((a + last * step) % self.banks.words for a, step in steps)
-        more, pending = self._point(end, axis, after)[pending]
+                if times:
+                    cycles, i = cycles + times * (cycles - then), i + times * (i - since)
+                    seen.clear()
+                    continue
+            if inner:
+                more, pending = between[at][pending]
+            else:
+                more, pending = self.find(axis + 1, at, pending, axis, axis)
+            at, cycles, i = further[at], cycles + more, i + 1
+        more, pending = self.find(axis + 1, at, pending, axis, after)
         return cycles + more, pending
 
-    def _list_points(self, at: tuple[int, ...]) -> list[_Point]:
-        """Return the points along the innermost axis until banks come again."""
-        if at not in self.tables:
-            listed, place = list[_Point](), at
-            while not listed or place != at:
-                listed.append(self._point(place, self.inner, self.inner))
-                place = self._step(place, self.inner)
-            self.tables[at] = listed
-        return self.tables[at]
 
-    def _step(self, at: tuple[int, ...], axis: int) -> tuple[int, ...]:
-        every, steps = self.banks.words, self.access.steps[axis]
-        return tuple((a + step) % every for a, step in zip(at, steps, strict=True))
+class _Steps(dict[tuple[int, ...], tuple[int, ...]]):
+    """The words of operands behind a step along an axis, by those before it."""
 
-    def _point(self, at: tuple[int, ...], before: int, after: int) -> _Point:
-        count, moves = self.access.reads, self.access.moves
-        reads = sorted(at[k] // OF_BANK + 1 for k in range(count) if moves[k][before])
-        writes = len(at) > count and moves[count][after]
-        write = at[count] // OF_BANK + 1 if writes else 0
-        return _make_point(tuple(reads), write, self.banks.write_latency)
+    def __init__(self, steps: tuple[int, ...], every: int) -> None:
+        super().__init__()
+        self.steps, self.every = steps, every
+
+    def __missing__(self, at: tuple[int, ...]) -> tuple[int, ...]:
+        words = zip(at, self.steps, strict=True)
+        self[at] = found = tuple((word + step) % self.every for word, step in words)
+        return found
+
+
+class _Points(dict[tuple[int, ...], "_Point"]):
+    """The points to which a step along one axis led and from which one along another leads."""
+
+    def __init__(self, access: _Access, banks: Banks, before: int, after: int) -> None:
+        super().__init__()
+        self.latency, count = banks.write_latency, access.reads
+        self.reads = [k for k in range(count) if access.moves[k][before]]
+        self.writes = [k for k in range(count, len(access.moves)) if access.moves[k][after]]
+
+    def __missing__(self, at: tuple[int, ...]) -> _Point:
+        reads = tuple(sorted(at[k] // OF_BANK + 1 for k in self.reads))
+        write = sum(at[k] // OF_BANK + 1 for k in self.writes)
+        self[at] = found = _make_point(reads, write, self.latency)
+        return found
 
 
 class _Point(dict[int, tuple[int, int]]):
@@ -286,12 +301,17 @@ def choose_places(
     """
     first = {name: places[0] for name, places in options.items()}
     chosen, its = dict(first), {n: [c for c in costs if n in c.arrays] for n in options}
+    stale = {name for name in options if its[name] and len(options[name]) > 1}
     for _ in range(MOST_ROUNDS):
-        before = dict(chosen)
-        for name in filter(its.get, options):
-            chosen[name] = _find_best(name, options[name], chosen, its[name])
-        if chosen == before:
-            break
+        for name in options:
+            if name not in stale:
+                continue
+            stale.discard(name)
+            best = _find_best(name, options[name], chosen, its[name])
+            if best != chosen[name]:
+                chosen[name] = best
+                met = frozenset().union(*(cost.arrays for cost in its[name]))
+                stale |= {n for n in met - {name} if len(options[n]) > 1}
     return chosen if _sum(costs, chosen) < _sum(costs, first) else first
 
 

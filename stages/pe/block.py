@@ -48,9 +48,6 @@ from lairmake.stages.poly.expression import (
 COSTLY = {"*": "integer_product", **dict.fromkeys(("/", "%", "floord"), "division")}
 """Kinds of operations on integers, by their signs, but for those that are scalar operations."""
 
-LOOK_UP = Counter(address=1, load=2)
-"""The operations that take an entry of 32 bits out of a table."""
-
 
 @dataclass(slots=True, kw_only=True)
 class Block:

@@ -50,14 +50,14 @@ def test_enumerated_sizes_have_a_configuration_each():
 def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
     program = reaction("enumerate")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, .address = 4, .load = 4);",
+        "CHARGE(pe, .address = 4, .load = 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",
         "vector_run(pe, &my->on_x[size0 - 1], &my->y_local[index - first0], &x, "
         "&my->W_local[first0]);",
     ]
-    assert "    int32_t on_x_first0[9];" in program.splitlines()
+    assert "    int16_t on_x_first0[9];" in program.splitlines()
     assert function(program, "pe_main")[8:11] == [
         "for (int index = 0; index <= 8; index += 1) {",
         "    my->on_x_first0[index] = (index <= 5) ? 0 : (index - 6);",
@@ -68,7 +68,7 @@ def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
 def test_a_size_that_is_looked_up_is_configured_before_the_call():
     program = reaction("configure")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, .address = 4, .load = 4);",
+        "CHARGE(pe, .address = 4, .load = 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = my->on_x_first0[index];",
         "const int size0 = my->on_x_size0[index];",

@@ -26,7 +26,6 @@ from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.pe.block import (
-    LOOK_UP,
     Block,
     count_kinds,
     count_moves,
@@ -568,9 +567,9 @@ def _look_up(
     """Append a constant for each entry of a table that is used, and return their names."""
     used = decision.tables.keys() & run.names()
     for constant in sorted(used):
-        field = find_table_field(name, constant, naming)
-        block.add(Declare(constant, "int", find_table_entry(field, decision.tables[constant])))
-        block.charge(**LOOK_UP)
+        field, table = find_table_field(name, constant, naming), decision.tables[constant]
+        block.add(Declare(constant, "int", find_table_entry(field, table)))
+        block.charge(**count_moves([table.type], []), address=1)
     return set(used)
 
 

@@ -152,7 +152,7 @@ class RoleProgram:
             self.keep(field, part.type, (part.elements,), f"{name}_part{number}")
         for table, described in self.model.simd[name].tables.items():
             field = find_table_field(name, table, self.naming)
-            self.keep(field, "int32", (described.entries,), f"{name}_{table}")
+            self.keep(field, described.type, (described.entries,), f"{name}_{table}")
 
     def count(self, name: str) -> None:
         """Give a task a counter."""

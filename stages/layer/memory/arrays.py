@@ -215,7 +215,7 @@ def _parts(work: ProgramModel, task: str) -> Iterator[ProgramArray]:
         yield _scratch(work, task, f"{task}_part{number}", part.type, (part.elements,))
     for table, described in work.simd[task].tables.items():
         name, shape = f"{task}_{table}", (described.entries,)
-        yield ProgramArray(name=name, type="int32", shape=shape, uses=None)
+        yield ProgramArray(name=name, type=described.type, shape=shape, uses=None)
 
 
 def _number(work: ProgramModel, task: str) -> Iterator[ProgramArray]:

@@ -26,13 +26,11 @@ from lairmake.stages.layer.vector.operands import (
     find_calls,
 )
 from lairmake.stages.machine.banks import (
-    OF_BANK,
     WORD,
     Banks,
     PlaceCost,
-    Words,
     choose_places,
-    count_waits,
+    find_waits,
     list_starts,
 )
 from lairmake.stages.machine.types import BYTES
@@ -136,38 +134,29 @@ class BankedInstruction:
         return self.known[here]
 
     def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
-        banks, accessed = self.profile.banks, [*self.read, *self.written]
+        accessed, every = [*self.read, *self.written], self.profile.banks.words
         steps = [operand.find_words(places) for operand in accessed]
-        waits, count, calls = 0, len(self.read), 0
-        for first, often in self._list_first_words(accessed, places).items():
-            words = [Words(*each) for each in zip(first, steps, strict=True)]
-            write = next(iter(words[count:]), None)
-            waits += often * count_waits(words[:count], write, self.sizes, banks)
+        count_waits = find_waits(steps, len(self.read), self.sizes, self.profile.banks)
+        starts = [places[operand.array].start for operand in accessed]
+        waits, calls = 0, 0
+        for words, often in self._list_first_words(accessed, places).items():
+            first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
+            waits += often * count_waits(first)
             calls += often
         points = max(1, prod(self.sizes))
         return self.weight * (1 + Fraction(waits, calls * points)) / self._find_rate(places)
 
     def _list_first_words(
         self, accessed: Sequence[BankedOperand], places: Mapping[str, ArrayPlace]
-    ) -> dict[tuple[int, ...], int]:
-        """Return in how many calls of a number operands begin at some words.
-
-        To begin as many banks further on with all of them makes no difference.
-        """
+    ) -> Mapping[tuple[int, ...], int]:
+        """Return in how many calls of a number operands begin at some words of their arrays."""
         shapes, every = tuple(places[o.array].shape for o in accessed), self.profile.banks.words
         if shapes not in self.begun:
             firsts = [operand.find_first(places, start=0) for operand in accessed]
             shares = count_first_words(firsts, self.values, every)
             of = lcm(*(share.denominator for share in shares.values()))
             self.begun[shapes] = {words: int(share * of) for words, share in shares.items()}
-        starts = [places[o.array].start for o in accessed]
-        found: dict[tuple[int, ...], int] = {}
-        for words, often in self.begun[shapes].items():
-            first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
-            back = min(first, default=0) // OF_BANK * OF_BANK
-            at = tuple(word - back for word in first)
-            found[at] = found.get(at, 0) + often
-        return found
+        return self.begun[shapes]
 
     def _find_rate(self, places: Mapping[str, ArrayPlace]) -> int:
         """Return its elements a cycle."""

@@ -170,6 +170,7 @@ def check_inside(work: ProgramModel) -> None:
         for table, described in decision.tables.items():
             if not known.is_subset(_list_entries(described)):
                 raise UserError(f"{name} looks up entries that {table} does not have")
+            _check_entries(name, table, described, known)
         for step in decision.steps:
             if step.by == "loops":
                 _check_loops(name, step, work)
@@ -196,6 +197,14 @@ def _within(to_local: isl.Map, shapes: Mapping[str, Shape]) -> isl.Set:
         places = places.lower_bound_val(isl.dim_type.set, position, 0)
         places = places.upper_bound_val(isl.dim_type.set, position, size - 1)
     return to_local.intersect_range(places).domain()
+
+
+def _check_entries(name: str, table: str, described: TableDecision, known: isl.Set) -> None:
+    """Raise UserError if some entries that are looked up do not fit into the type of a table."""
+    most = (1 << (8 * BYTES[described.type] - 1)) - 1
+    found = isl.PwAff(described.value).intersect_params(known)
+    if not found.gt_set(_as_function(most)).union(found.lt_set(_as_function(-most))).is_empty():
+        raise UserError(f"{name} looks up more in {table} than {described.type} has")
 
 
 def _list_entries(table: TableDecision) -> isl.Set:

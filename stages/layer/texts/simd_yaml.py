@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.mapping.records import (
@@ -20,6 +20,7 @@ DECISIONS_TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
 
 Function = int | str
 Size = int | tuple[int, int]
+EntryType = Literal["int16", "int32"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class TableDecision:
     by: Annotated[str, "the index"]
     least: Annotated[int, Key("from"), "its least value"]
     entries: Annotated[int, "how many there are"]
+    type: Annotated[EntryType, "of an entry"]
     value: Annotated[str, "what it finds there"]
 
 

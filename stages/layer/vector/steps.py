@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import typing
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from lairmake.stages.lair.expressions import MULTIPLY_ADDS, ExpressionPart, Leaf, VectorOperation
-from lairmake.stages.layer.texts.simd_yaml import TableDecision
+from lairmake.stages.layer.texts.simd_yaml import EntryType, TableDecision
 from lairmake.stages.layer.texts.task_graph import Fills, Operate
 from lairmake.stages.layer.vector.loops import find_streamed
 from lairmake.stages.layer.vector.operands import (
@@ -30,7 +31,7 @@ from lairmake.stages.layer.vector.situation import (
     turn,
 )
 from lairmake.stages.machine.types import BYTES, OPERATIONS, find_integers, is_integer
-from lairmake.stages.pe.block import LOOK_UP, count_kinds
+from lairmake.stages.pe.block import count_kinds, count_moves
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.expression import express
 from lairmake.stages.poly.functions import (
@@ -41,6 +42,7 @@ from lairmake.stages.poly.functions import (
     find_least,
     greatest_value,
     is_affine_function,
+    least_value,
     project_names,
 )
 
@@ -374,9 +376,6 @@ def find_parts(steps: Sequence[VectorStep]) -> list[InPart]:
 #
 # Source   strength reduction; V Sec. 5.4, computes sizes at run time
 
-TYPE = "int32"
-"""The type of an entry."""
-
 
 class StepTables:
     """The tables of a task, by the symbolic constants that stand for what is looked up."""
@@ -391,15 +390,15 @@ class StepTables:
         files, tasks = situation.files, len(situation.files.graph.tasks)
         free = self.profile.memory - files.code - (3 + 2 * tasks) * self.profile.code_task
         free -= extend(files.local, ()).bytes(situation.local_type)
-        self.room = free // (2 * tasks * BYTES[TYPE])
+        self.room = free // (2 * tasks)
 
     def holds(self, name: str, function: isl.PwAff) -> bool:
         """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table.
 
         It may depend on the least value first0 of a dimension, which is one of the same index.
         """
-        computed = count_kinds(express(function, self.context))
-        if self.profile.find_cost(computed) <= self.profile.find_cost(LOOK_UP):
+        computed = self.profile.find_cost(count_kinds(express(function, self.context)))
+        if computed <= self.profile.address:
             return False
         for least, value in self.firsts.items():
             function = _composed(function, least, value)
@@ -410,12 +409,15 @@ class StepTables:
         if len(used) != 1 or used[0] not in find_index_constants(self.context):
             return False
         first, last = _ends(self.context, used[0])
-        entries = last - first + 1
-        if entries > self.room:
+        entries, type_ = last - first + 1, _find_type(simple.intersect_params(self.context))
+        looked_up = Counter(address=1) + count_moves([type_], [])
+        if computed <= self.profile.find_cost(looked_up):
             return False
-        self.room -= entries
+        if entries * BYTES[type_] > self.room:
+            return False
+        self.room -= entries * BYTES[type_]
         self.found[name] = TableDecision(
-            by=used[0], least=first, entries=entries, value=str(simple)
+            by=used[0], least=first, entries=entries, type=type_, value=str(simple)
         )
         return True
 
@@ -428,6 +430,12 @@ class StepTables:
             held = self.holds(name, isl.PwAff(base))
             self.places[base] = f"[{name}] -> {{ [({name})] }}" if held else base
         return self.places[base]
+
+
+def _find_type(function: isl.PwAff) -> EntryType:
+    """Return the type of a table of the values of a function."""
+    values = least_value(function).to_python(), greatest_value(function).to_python()
+    return "int16" if all(abs(value) < 1 << 15 for value in values) else "int32"
 
 
 def _composed(function: isl.PwAff, name: str, value: isl.PwAff) -> isl.PwAff:
