@@ -77,7 +77,7 @@ def write_expression(expr: Expr) -> str:
         case NumberSyntax():
             return repr(expr.value)
         case AccessSyntax():
-            return expr.tensor
+            return expr.name
         case ReferenceSyntax():
             return expr.name
         case Unary():
@@ -378,7 +378,7 @@ def _is_product(*sides: Expr) -> bool:
 def _leaf(expr: Expr) -> str | float | None:
     match expr:
         case AccessSyntax():
-            return expr.tensor
+            return expr.name
         case NumberSyntax():
             return expr.value
         case Unary(operand=NumberSyntax(value=value)):

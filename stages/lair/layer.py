@@ -44,8 +44,9 @@ class Tensor:
 class Statement:
     """All instances `name[iterators]`, 0 <= iterator < size, of `target op expr`.
 
-    Of these only those for which all `conditions` hold, of numbers and iterators. `reads` has one
-    access per tensor of `expr`, in order of first appearance.
+    Of these only those for which all `conditions` hold, of numbers and iterators. `reads` has the
+    accesses of `expr`, each once, in order of first appearance; those to one tensor have names of
+    their own (stages/lair/views.py).
     """
 
     name: str

@@ -23,6 +23,7 @@ from lairmake.stages.lair.checks import check_distinct, check_graph, check_layer
 from lairmake.stages.lair.expressions import find_affine
 from lairmake.stages.lair.layer import CarriedTensor, Layer, Statement, Tensor, fix_condition
 from lairmake.stages.lair.tree import AccessSyntax, Affine, did_you_mean
+from lairmake.stages.lair.views import find_reads, name_views
 from lairmake.stages.machine.types import TYPES
 
 # --- Sizes and types of nodes ---------------------------------------------------------------------
@@ -143,19 +144,9 @@ class Fixer:
             target=target,
             op=statement.op,
             expr=expr,
-            reads=self._reads(expr),
+            reads=find_reads(expr),
             span=statement.span,
         )
-
-    def _reads(self, expr: tree.Expr) -> tuple[AccessSyntax, ...]:
-        """Return one access per tensor; note an error where a tensor is accessed in two ways."""
-        reads: dict[str, AccessSyntax] = {}
-        for part in tree.walk(expr):
-            if isinstance(part, AccessSyntax) and reads.setdefault(part.tensor, part) != part:
-                hint = "LAIR allows one access per tensor in a statement"
-                message = f"{part.tensor} is accessed in two ways in one statement"
-                self.errors.append(UserError(message, part.span, hint))
-        return tuple(reads.values())
 
 
 class _Reader:
@@ -377,7 +368,7 @@ def _build(
     except UserError as error:
         return None, [error]
     fixer = Fixer()
-    layer = fixer.layer(definition, bindings, calls, sizes, types)
+    layer = name_views(fixer.layer(definition, bindings, calls, sizes, types))
     layer = replace(layer, carries=(*layer.carries, *_next(layer, values.following)))
     return layer, fixer.errors or list(check_layer(layer))
 

@@ -21,6 +21,7 @@ from lairmake.stages.lair.layer import (
     spell_conditions,
 )
 from lairmake.stages.lair.tree import AccessSyntax, Affine
+from lairmake.stages.lair.views import find_views
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
 
@@ -364,7 +365,10 @@ def _element(point: isl.Set) -> str:
 # Paper    V Sec. 4.1.1, (25)
 
 def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:
-    """Return instances, tensors, reads and writes of a layer; idle, internal, carried if any."""
+    """Return instances, tensors, reads and writes of a layer; what else there is, if any.
+
+    These are idle, internal, views and carried. Each further access to a tensor is to a view.
+    """
     reads = [_access(s, a) for s in layer.statements for a in s.reads]
     writes = [_access(s, s.target) for s in layer.statements]
     found: dict[str, isl.UnionSet | isl.UnionMap] = {
@@ -373,6 +377,9 @@ def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMa
         "reads": isl.UnionMap(_union(reads)),
         "writes": isl.UnionMap(_union(writes)),
     }
+    views = find_views(layer)
+    if views:
+        found["views"] = isl.UnionMap(_union(_view(n, t, layer) for n, t in views.items()))
     idle = _idle(layer)
     if not idle.is_empty():
         found["idle"] = idle
@@ -405,7 +412,12 @@ def _idle(layer: Layer) -> isl.UnionSet:
 
 def _access(statement: Statement, access: AccessSyntax) -> str:
     rows = ", ".join(map(_affine, access.rows))
-    return f"{statement.name}[{', '.join(statement.iterators)}] -> {access.tensor}[{rows}]"
+    return f"{statement.name}[{', '.join(statement.iterators)}] -> {access.name}[{rows}]"
+
+
+def _view(name: str, tensor: str, layer: Layer) -> str:
+    indices = ", ".join(letters(len(layer.tensors[tensor].shape)))
+    return f"{name}[{indices}] -> {tensor}[{indices}]"
 
 
 def _affine(row: Affine) -> str:

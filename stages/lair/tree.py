@@ -41,11 +41,20 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSyntax:
-    """The element of a tensor that an instance touches: one affine row per dimension."""
+    """The element of a tensor that an instance touches: one affine row per dimension.
+
+    `view` is the name of a further access of a statement to a tensor; None for the first one.
+    """
 
     tensor: str
     rows: tuple[Affine, ...]
+    view: str | None = None
     span: Span = field(compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name by which texts of stages tell the access from others of its statement."""
+        return self.view or self.tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,8 @@ T_side_partN: the ports at which elements of a tensor that comes in several stre
 RETURNS_HEADER = """
 feedback: { T_feedback[e] -> T[e] } of what is needed elsewhere than where it is computed:
 T_feedback departs, and arrives again. reads, carried: those of lair.isl, with T_feedback."""
+VIEWS_HEADER = """
+views: those of lair.isl, with T_feedback."""
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
@@ -62,6 +64,8 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         header += PARTS_HEADER
     if "feedback" in objects:
         header += RETURNS_HEADER
+    if "views" in objects:
+        header += VIEWS_HEADER
     core = peel(target, find_peeled_sides(adaptation))
     if (core.left, core.top) != (0, 0):
         header += OFFSET_HEADER.format(x=core.left, y=core.top)

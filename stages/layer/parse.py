@@ -2,7 +2,7 @@
 
 Paper    V Sec. 4.1.1
 Reads    layer.yaml, *.lair
-Writes   lair.isl    instances, tensors, reads, writes; idle, internal, carried
+Writes   lair.isl    instances, tensors, reads, writes; views, idle, internal, carried
 Assumes  nothing: every rule of LAIR is checked here.
 Ensures  accesses are affine, and inside the tensors.
 Differs  instance sets are rectangular from zero only where a statement has no conditions.
@@ -33,6 +33,10 @@ IDLE_HEADER = """
 idle: { statement[iterators] } that do not run, but have a place: an element to which nothing is
 reduced is there, and what it is at first.
 """
+VIEWS_HEADER = """
+views: { view[element] -> tensor[element] }, further accesses of statements to a tensor: each has a
+name of its own, and the memory of the tensor.
+"""
 GRAPH_HEADER = """
 internal: { tensor[element] } of what only other statements read, if there is any.
 carried: { tensor[element] -> source[element] }: what it is in the next invocation, if not the same.
@@ -47,5 +51,6 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         raise UserErrors(errors)
     objects = polyhedral_description(layer)
     header = HEADER + (IDLE_HEADER.rstrip() if "idle" in objects else "")
+    header += VIEWS_HEADER.rstrip() if "views" in objects else ""
     header += GRAPH_HEADER if layer.internals or layer.carries else ""
     return {"lair.isl": write_objects(header, objects)}

@@ -470,6 +470,7 @@ def write_allocations(graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Ro
         to_local = to_local.union(isl.UnionMap.from_map(repeated))
         copied = project_names(repeated.domain(), find_index_constants(repeated))
         accessed = accessed.union(isl.UnionMap.from_map(copied.unwrap()))
+    to_local = to_local.union(_view(to_local, apply_feedback(lair, adapted).views))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
     objects = {"accessed": accessed, "local": local, "to_local": to_local}
     return write_objects(ALLOCATIONS_HEADER + (ROWS_HEADER if rows else ""), objects)
@@ -488,6 +489,12 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
     to_local = local.wrap().unbind_params_insert_domain(pe).uncurry()
     return box(name, size), to_local
+
+
+def _view(to_local: isl.UnionMap, views: isl.UnionMap) -> isl.UnionMap:
+    """Return { [PE -> T_2[e]] -> T_local[l] }, where { T_2[e] -> T[e] } lie: where T lies."""
+    here = isl.UnionMap("{ PE[x, y] -> PE[x, y] }")
+    return here.product(views).apply_range(to_local)
 
 
 def _roll(tensor: str, ring: TensorRing) -> tuple[isl.Set, isl.Map]:

@@ -19,16 +19,19 @@ class Lair:
     """The objects of lair.isl; what it does not have is empty.
 
     `instances` { S[i] } run, `idle` ones have a place only, with the element that they stand for;
-    `tensors` and, of what only statements read, `internal` { T[e] }; `reads`
+    `tensors` and, of what only statements read, `internal` { T[e] }; `accesses`
     and `writes` { S[i] -> T[e] }, of any instance; `carried` { T[e] -> S[e] } in the next
-    invocation. `feedback` is { T_feedback[e] -> T[e] }, where T_feedback takes the place of T in
-    `reads`.
+    invocation. Further accesses of a statement to a tensor are to `views` { T_2[e] -> T[e] }; in
+    `reads`, they are to the tensor. `feedback` is { T_feedback[e] -> T[e] }, where T_feedback takes
+    the place of T in `reads`.
     """
 
     instances: isl.UnionSet
     idle: isl.UnionSet
     tensors: isl.UnionSet
+    accesses: isl.UnionMap
     reads: isl.UnionMap
+    views: isl.UnionMap
     writes: isl.UnionMap
     internal: isl.UnionSet
     carried: isl.UnionMap
@@ -38,16 +41,26 @@ class Lair:
 def read_lair(objects: Objects) -> Lair:
     """Return what the objects of lair.isl say."""
     none = isl.UnionMap("{ }")
+    accesses, views = objects["reads"], objects.get("views", none)
     return Lair(
         instances=objects["instances"],
         idle=objects.get("idle", isl.UnionSet("{ }")),
         tensors=objects["tensors"],
-        reads=objects["reads"],
+        accesses=accesses,
+        reads=resolve(accesses, views),
+        views=views,
         writes=objects["writes"],
         internal=objects.get("internal", isl.UnionSet("{ }")),
         carried=objects.get("carried", none),
         feedback=none,
     )
+
+
+def resolve(accesses: isl.UnionMap, views: isl.UnionMap) -> isl.UnionMap:
+    """Return { S[i] -> T[e] } of accesses to tensors, and to views { T_2[e] -> T[e] } of these."""
+    if views.is_empty():
+        return accesses
+    return accesses.subtract_range(views.domain()).union(accesses.apply_range(views)).coalesce()
 
 
 def find_running(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:

@@ -84,7 +84,7 @@ def _computation(statement: Statement) -> VolumeOperation:
     return VolumeOperation(
         name=statement.target.tensor, kind="compute", source=statement.name,
         line=statement.span.line, loops=isl.Set(f"{{ {_instance(statement)} : {bounds} }}"),
-        reads={access.tensor: _map(statement, access) for access in statement.reads},
+        reads={access.name: _map(statement, access) for access in statement.reads},
         results=(result,),
     )
 

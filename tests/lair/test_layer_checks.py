@@ -65,18 +65,6 @@ f.lair:2:18: error: access to y is out of bounds: i + 1 reaches 4
 hint: index 0 of y goes from 0 to 3
 """,
     ),
-    "accessed_two_ways": (
-        """lair f(N=4): float16 x[N], float16 w[N] -> float16 y[N] {
-  all (i) in (N) y[i] = x[i] + x[N - 1 - i]
-}
-""",
-        """\
-f.lair:2:32: error: x is accessed in two ways in one statement
-    all (i) in (N) y[i] = x[i] + x[N - 1 - i]
-                                 ^^^^^^^^^^^^
-hint: LAIR allows one access per tensor in a statement
-""",
-    ),
     "element_undefined": (
         """lair f(N=4): float16 x[N], float16 w[N] -> float16 y[N] {
   all (i) in (N - 1) y[i] = x[i]

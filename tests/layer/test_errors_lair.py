@@ -67,16 +67,6 @@ ff.lair:7:5: error: a second statement defines y
 hint: LAIR is single assignment: one statement defines a tensor
 """,
     ),
-    "accessed_two_ways": (
-        "* x[j]",
-        "* x[j] * x[i]",
-        """\
-ff.lair:5:30: error: x is accessed in two ways in one statement
-      y[i] += W[i][j] * x[j] * x[i]
-                               ^^^^
-hint: LAIR allows one access per tensor in a statement
-""",
-    ),
     "undefined_element": (
         "y[i] +=",
         "y[0*i] +=",

@@ -282,9 +282,9 @@ def _role(model: Model, program: RoleProgram) -> Role:
 
 
 def _guests(model: Model, local: Local) -> Iterator[Local]:
-    """Yield the local tensors of others that lie in the memory of one."""
+    """Yield the local tensors of others that lie in the memory of one, but views of it."""
     for tensor, described in model.graph.tensors.items():
-        if f"{described.stored_in}_local" == local.name:
+        if f"{described.stored_in}_local" == local.name and not described.view:
             yield replace(local, name=f"{tensor}_local")
 
 

@@ -224,7 +224,7 @@ def find_operation(
     if profile.find_lanes(operation.name, type_):
         return operation.name
     names = [{name for row in a.rows for name, _ in row.coefficients}
-             for a in statement.reads if a.tensor == operation.sources[1]]
+             for a in statement.reads if a.name == operation.sources[1]]
     shared = names and len(names[0]) < len(statement.iterators)
     return "MUL" if shared or isinstance(operation.sources[1], int | float) else None
 

@@ -328,7 +328,8 @@ def describe_adapted(adaptation: Adaptation) -> Objects:
     for name, part in _named_parts(adaptation):
         found[name] = isl.UnionMap.from_map(part.apply_range(move))
     if adaptation.ways:
-        found |= {"reads": demand.lair.reads, "feedback": demand.lair.feedback}
+        found |= {"reads": demand.lair.accesses, "feedback": demand.lair.feedback}
+        found |= {} if demand.lair.views.is_empty() else {"views": demand.lair.views}
         found |= {} if demand.lair.carried.is_empty() else {"carried": demand.lair.carried}
     collected = {t: _collected(t, adaptation) for t, s in adaptation.collected.items() if s}
     return found | ({"collected": _moved(collected, move)} if collected else {})

@@ -19,6 +19,7 @@ from lairmake.stages.skewing.elements import (
     find_computed_elements,
     find_needed_elements,
     find_running,
+    resolve,
 )
 
 OUT = isl.dim_type.out
@@ -50,10 +51,19 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
     needed = find_needed_elements(lair, placement)
     computed = find_computed_elements(lair, placement)
     known = [s.get_tuple_name() for s in list_sets(lair.tensors)]
+    astray = _name_astray(lair.reads, find_running(lair, placement), computed, known)
+    carried = _name_astray(lair.carried, needed, computed, known)
+    accesses = _renamed(lair.accesses, astray)
+    views = _renamed(lair.views, {
+        (use.get_tuple_name(OUT), tensor): back
+        for (user, tensor), back in astray.items() for use in list_maps(from_domain(accesses, user))
+    })
     changed = replace(
         lair,
-        reads=_renamed(lair.reads, find_running(lair, placement), computed, known),
-        carried=_renamed(lair.carried, needed, computed, known),
+        accesses=accesses,
+        reads=resolve(accesses, views),
+        views=views,
+        carried=_renamed(lair.carried, carried),
     )
     feedback = isl.UnionMap("{ }")
     for elements in list_sets(find_needed_elements(changed, placement).domain()):
@@ -64,21 +74,30 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
     return replace(changed, feedback=feedback) if not feedback.is_empty() else lair
 
 
-def _renamed(
+def _name_astray(
     uses: isl.UnionMap, places: isl.UnionMap, computed: isl.UnionMap, known: list[str]
-) -> isl.UnionMap:
-    """Return { S[i] -> T[e] } with T_feedback for T where S[i], at { S[i] -> PE }, needs it fed
+) -> dict[tuple[str, str], str]:
+    """Return T_feedback by S and T of { S[i] -> T[e] } where S[i], at { S[i] -> PE }, needs T fed
     back.
 
     `computed` is { T[e] -> PE }, `known` are the names that tensors have.
     """
-    found = isl.UnionMap("{ }")
+    found = {}
     for use in list_maps(uses):
-        tensor = use.get_tuple_name(OUT)
+        user, tensor = use.get_tuple_name(isl.dim_type.in_), use.get_tuple_name(OUT)
         needed = isl.UnionMap.from_map(use).reverse().apply_range(places)
         if not find_astray(from_domain(computed, tensor), needed).is_empty():
-            use = use.set_tuple_name(OUT, _feedback_name(tensor, known))
-        found = found.union(isl.UnionMap.from_map(use))
+            found[user, tensor] = _feedback_name(tensor, known)
+    return found
+
+
+def _renamed(uses: isl.UnionMap, names: Mapping[tuple[str, str], str]) -> isl.UnionMap:
+    """Return { S[i] -> T[e] } with the names that some T have for some S."""
+    found = isl.UnionMap("{ }")
+    for use in list_maps(uses):
+        user, tensor = use.get_tuple_name(isl.dim_type.in_), use.get_tuple_name(OUT)
+        named = use.set_tuple_name(OUT, names.get((user, tensor), tensor))
+        found = found.union(isl.UnionMap.from_map(named))
     return found
 
 
@@ -113,9 +132,13 @@ def find_fed_back(adapted: Adapted) -> dict[str, str]:
 
 def apply_feedback(lair: Lair, adapted: Adapted) -> Lair:
     """Return the objects of lair.isl with what adapted.isl has in their place."""
+    accesses = lair.accesses if adapted.reads is None else adapted.reads
+    views = lair.views if adapted.views is None else adapted.views
     return replace(
         lair,
-        reads=lair.reads if adapted.reads is None else adapted.reads,
+        accesses=accesses,
+        reads=resolve(accesses, views),
+        views=views,
         carried=lair.carried if adapted.carried is None else adapted.carried,
     )
 

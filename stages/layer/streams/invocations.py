@@ -154,8 +154,8 @@ def find_placed(statement: str, sources: InvokedSources) -> isl.Set:
 
 
 def find_accesses(statement: str, sources: InvokedSources) -> isl.UnionMap:
-    """Return { S[i] -> T[e] } of all that a statement reads and writes."""
-    return from_domain(sources.lair.reads.union(sources.lair.writes), statement)
+    """Return { S[i] -> T[e] } of all that a statement reads and writes, with views for tensors."""
+    return from_domain(sources.lair.accesses.union(sources.lair.writes), statement)
 
 
 def identity(elements: isl.Set) -> isl.Map:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.lair.layer import CarriedTensor, Statement, Tensor, find_writer
+from lairmake.stages.lair.views import find_views
 from lairmake.stages.layer.routes.lines import (
     find_forwarded,
     find_summed_elements,
@@ -59,6 +60,9 @@ def describe_tensors(plan: StreamPlan) -> dict[str, KeptTensor]:
         if _window(cut) is not None:
             tensor = plan.streams.arrivals[name].tensor
             found[name_halo(tensor, layer)] = replace(found[tensor], stored_in=tensor)
+    for view, tensor in find_views(layer).items():
+        host = found[tensor].stored_in or tensor
+        found[view] = replace(found[tensor], initial=None, stored_in=host, view=True, ring=None)
     return found
 
 

@@ -27,8 +27,8 @@ class Adapted:
     `target` are the PEs that compute, `grid` these and the adapters; `placement` { S[i] -> PE }.
     `sources`, `arrivals`, `departures` and `collected` are { T[e] -> [PE -> index] }: how tensors
     reach the grid, and the computing PEs, how they leave these, and the adapters that collect them.
-    `feedback` is { T_feedback[e] -> T[e] }; `reads` and `carried` are those of lair.isl with
-    T_feedback, None where they are the same. `parts` are { T[e] -> port } at which a stream is
+    `feedback` is { T_feedback[e] -> T[e] }; `reads`, `views` and `carried` are those of lair.isl
+    with T_feedback, None where they are the same. `parts` are { T[e] -> port } at which a stream is
     taken, by name.
     """
 
@@ -41,6 +41,7 @@ class Adapted:
     collected: isl.UnionMap
     feedback: isl.UnionMap
     reads: isl.UnionMap | None
+    views: isl.UnionMap | None
     carried: isl.UnionMap | None
     parts: Mapping[str, isl.UnionMap]
 
@@ -63,6 +64,7 @@ def read_adapted(objects: Objects) -> Adapted:
         collected=objects.get("collected", none),
         feedback=objects.get("feedback", none),
         reads=objects.get("reads"),
+        views=objects.get("views"),
         carried=objects.get("carried"),
         parts={name: objects[name] for name in objects if "_part" in name and name not in known},
     )

@@ -291,6 +291,7 @@ class KeptTensor:
     ]
     initial: Annotated[str | None, "what it is before anything is added to it"] = None
     stored_in: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+    view: Annotated[bool, "whether statements access that tensor again by this name"] = False
     ring: Annotated[
         int | None, "for what so many steps compute there is memory, which all of them use in turn"
     ] = None
