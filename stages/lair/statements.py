@@ -49,8 +49,8 @@ def suggest_cover(statement: Statement, tensor: Tensor, covers: Covers) -> str |
     for wider, condition in (*_enlarge(statement, tensor), *_insert(statement)):
         if covers(wider):
             neutral = NEUTRAL[statement.op]
-            return f"`{_spell(statement, wider, condition)}`: an element to which nothing is " \
-                   f"reduced is {neutral}"
+            return f"`{spell_wider(statement, wider, [condition])} ...`: an element to which " \
+                   f"nothing is reduced is {neutral}"
     return None
 
 
@@ -86,8 +86,11 @@ def _insert(statement: Statement) -> Iterator[tuple[Statement, str]]:
                           sizes=(*statement.sizes, gap), target=target), f"{name} < 1"
 
 
-def _spell(statement: Statement, wider: Statement, condition: str) -> str:
-    """Return the text of a statement up to its operator, as the user spells what stays."""
+def spell_wider(statement: Statement, wider: Statement, conditions: Sequence[str]) -> str:
+    """Return the text of a statement up to its operator, as the user spells what stays.
+
+    It has further iterators, or larger sizes, and further conditions.
+    """
     text = statement.span.source.text
     head = text[statement.span.start : statement.target.span.start]
     sizes = _read_sizes(head, len(statement.sizes)) or [str(size) for size in statement.sizes]
@@ -98,11 +101,12 @@ def _spell(statement: Statement, wider: Statement, condition: str) -> str:
             sizes[at] = str(size)
     found = [text[each.span.start : each.span.end] for each in statement.conditions]
     target = text[statement.target.span.start : statement.target.span.end]
-    if len(wider.iterators) > len(statement.iterators):
+    if len(wider.iterators) > len(statement.iterators) and wider.target != statement.target:
         target = _insert_name(target, statement, wider)
-    op = "+=" if statement.op == "=" else statement.op
-    return f"all ({', '.join(wider.iterators)}) in ({', '.join(sizes)}) where " \
-           f"{' and '.join([*found, condition])} {target} {op} ..."
+    op = "+=" if statement.op == "=" else wider.op
+    where = " and ".join([*found, *conditions])
+    return f"all ({', '.join(wider.iterators)}) in ({', '.join(sizes)}) " \
+           f"{f'where {where} ' if where else ''}{target} {op}"
 
 
 def _read_sizes(head: str, count: int) -> list[str] | None:

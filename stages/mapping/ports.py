@@ -11,6 +11,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.layer import Layer
+from lairmake.stages.lair.offsets import suggest_offsets, write_access
 from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.machine.types import holds
 from lairmake.stages.mapping.isl_texts import IslText, parse_map
@@ -249,6 +250,23 @@ def _check_sparse(name: str, mapping: Said, layer: Layer) -> Iterator[UserError]
     if type_ is not None and not type_.endswith("16"):
         hint = "a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16"
         yield UserError(f"{name} is sparse, and {type_}", place, hint)
+    if name in {t.name for t in layer.inputs}:
+        yield from _check_views(name, layer)
+
+
+def _check_views(name: str, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for each statement that accesses what comes element by element several times.
+    """
+    for statement in layer.statements:
+        again = next((a for a in statement.reads if a.tensor == name and a.view is not None), None)
+        if again is not None:
+            instead = suggest_offsets(statement, name)
+            hint = f"leave `sparse` out of layer.yaml, or give the statement an input of its own " \
+                   f"for {write_access(again)}, with the same values"
+            if instead is not None:
+                hint = f"sum over the offsets, {instead}; or leave `sparse` out of layer.yaml"
+            message = f"{name} is sparse, and accessed in two ways in one statement"
+            yield UserError(message, again.span, hint)
 
 
 def _check_otherwise(

@@ -88,7 +88,8 @@ def find_computed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
 
 # --- Placements given in part ---------------------------------------------------------------------
 #
-# Statements without a place run where their elements are.
+# Statements without a place run where their elements are. Of several accesses of a statement to a
+# tensor, those that have a place tell it by the first one.
 #
 # Paper    V Sec. 4.1.2
 
@@ -125,11 +126,11 @@ def _beside(statement: isl.Set, placement: isl.UnionMap, lair: Lair) -> isl.Unio
 def _places(
     statement: isl.Set, placement: isl.UnionMap, lair: Lair
 ) -> Iterator[isl.UnionMap]:
-    """Yield { S[i] -> PE } by tensor: what it defines, what it gets, and what it shares."""
-    reads, writes = lair.reads, lair.writes
+    """Yield { S[i] -> PE } by access: to what it defines, what it gets, and what it shares."""
+    reads, writes = lair.accesses.subtract_range(lair.views.domain()), lair.writes
     name = statement.get_tuple_name()
-    own, gotten = from_domain(writes, name), from_domain(reads, name)
+    own, gotten = from_domain(writes, name), from_domain(lair.accesses, name)
     for accesses, others in ((own, reads), (gotten, writes), (gotten, reads)):
         used = others.reverse().apply_range(placement)
         for access in list_maps(accesses):
-            yield isl.UnionMap.from_map(access).apply_range(used)
+            yield resolve(isl.UnionMap.from_map(access), lair.views).apply_range(used)

@@ -606,5 +606,8 @@ class SearchNeeds:
         And all that comes along its lane, where some never arrive, so that nothing rolls.
         """
         used = count_elements(access, statement, place.spans)
+        if access.view is not None:
+            shape = self._known.question.layer.tensors[access.tensor].shape
+            used = min(used, prod(shape))
         along = [option.along.whole.get(access.tensor, 0) for option in place.axes]
         return max(used, *along)

@@ -608,11 +608,24 @@ def is_sparse(tensor: str, question: Question) -> bool:
     return found.arrives and found.sparse
 
 
+Coefficients = tuple[tuple[str, int], ...]
+
+
 def count_elements(access: AccessSyntax, statement: Statement, spans: Sequence[int]) -> int:
-    """Return the size of the box of elements that a box of instances uses."""
+    """Return the size of the boxes of elements that a box of instances uses.
+
+    Accesses of the statement to one tensor, at constant distances from each other, use one box.
+    """
     extent = dict(zip(statement.iterators, spans, strict=True))
-    sizes = (
-        1 + sum(abs(factor) * (extent[name] - 1) for name, factor in row.coefficients)
-        for row in access.rows
+    every = [a.rows for a in statement.reads if a.tensor == access.tensor] or [access.rows]
+    together: dict[tuple[Coefficients, ...], list[tuple[int, ...]]] = {}
+    for rows in every:
+        distance = tuple(row.constant for row in rows)
+        together.setdefault(tuple(row.coefficients for row in rows), []).append(distance)
+    return sum(
+        prod(
+            1 + sum(abs(factor) * (extent[name] - 1) for name, factor in row) + max(at) - min(at)
+            for row, at in zip(rows, zip(*distances, strict=True), strict=True)
+        )
+        for rows, distances in together.items()
     )
-    return prod(sizes)

@@ -128,7 +128,7 @@ def _find_reader(name: str, streams: Streams, shared: Collection[str]) -> Statem
     if arrival.otherwise is not None:  # some elements never come
         return None
     reading = [s for s in layer.statements if arrival.tensor in _read(s)]
-    if len(reading) != 1:
+    if len(reading) != 1 or any(access.view is not None for access in reading[0].reads):
         return None
     (statement,) = reading
     moving = [a.tensor for a in streams.arrivals.values() if a.tensor in _read(statement)]
