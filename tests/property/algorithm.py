@@ -5,6 +5,7 @@ import random
 from dataclasses import dataclass, replace
 
 from tests.property.expression import random_expression
+from tests.property.views import with_views
 from tests.property.wishes import Wishes
 
 NAMES = ("i", "j", "k", "l", "m")
@@ -42,11 +43,23 @@ class Row:
     def moved(self, by):
         return Row(terms=self.terms, constant=self.constant + by)
 
+    def backwards(self, end):
+        """Return `end` less the row."""
+        return Row(terms=tuple((n, -c) for n, c in self.terms), constant=end - self.constant)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
+    """The elements of a tensor that instances access; further accesses to it have a `view`."""
+
     tensor: str
     rows: tuple[Row, ...]
+    view: str = ""
+
+    @property
+    def label(self):
+        """What stands for the access in the expression of its statement."""
+        return self.view or self.tensor
 
     @property
     def text(self):
@@ -82,6 +95,11 @@ class Algorithm:
         return "layer" if len(self.statements) == 1 else f"layer_{statement.target.tensor}"
 
     @property
+    def viewed(self):
+        """The tensors that statements access several times, which do not arrive sparse."""
+        return {read.tensor for s in self.statements for read in s.reads if read.view}
+
+    @property
     def text(self):
         outputs = [s.target.tensor for s in self.statements]
         params = "<T=float16>(N)" if self.generic else "()"
@@ -108,7 +126,7 @@ class Algorithm:
         return ", ".join(f"{types[t]} {t}{sizes[t]}" for t in tensors)
 
     def _statement(self, statement):
-        accesses = {read.tensor: read.text for read in statement.reads}
+        accesses = {read.label: read.text for read in statement.reads}
         expression = statement.expression.format_map(accesses)
         sizes = ", ".join(map(self._spelled, statement.sizes.values()))
         where = f" where {' and '.join(statement.conditions)}" if statement.conditions else ""
@@ -133,7 +151,7 @@ def random_algorithm(rng: random.Random, wishes: Wishes):
     read = {a.tensor for s in statements for a in s.reads}
     used = [t for t in inputs if t in read] or inputs[:1]
     ranks = {a.tensor: len(a.rows) for s in reversed(statements) for a in s.reads}
-    statements = tuple(_with_ranks(rng, s, ranks) for s in statements)
+    statements = with_views(wishes, tuple(_with_ranks(rng, s, ranks) for s in statements))
     tensors = [*used, *(s.target.tensor for s in statements)]
     if rng.random() < 0.03 and len(used) < len(inputs):
         tensors, used = [*tensors, "unread"], [*used, "unread"]

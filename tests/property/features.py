@@ -18,7 +18,7 @@ DEMANDED = (
 )
 """What a good part of random layers must be examples of."""
 
-SOMETIMES = ("cyclic or block-cyclic placement", "stream that rolls")
+SOMETIMES = ("cyclic or block-cyclic placement", "stream that rolls", "views")
 """What some of them must be examples of."""
 
 
@@ -65,6 +65,7 @@ def of_statements(built):
     statements = built.layer.statements
     yield "stride or dilation above one", any(map(has_stride, statements))
     yield "several statements", len(statements) > 1
+    yield "views", any(read.view is not None for s in statements for read in s.reads)
     yield "conditions", any(s.conditions for s in statements)
     yield "idle instances", "idle" in built.objects["lair"]
     yield "a size above eight", any(max(s.sizes) > 8 for s in statements)

@@ -130,7 +130,22 @@ def reading_nothing(texts):
         if arrival["sparse"] and "feedback" not in arrival:
             elements = isl.UnionSet.from_set(find_set(lair["tensors"], arrival["tensor"]))
             never = never.union(elements.subtract(sources))
-    return lair["reads"].intersect_range(never).domain()
+    return reads_of(texts).intersect_range(never).domain()
+
+
+def reads_of(texts):
+    """Return { S[i] -> T[e] } of what statements read, also by views."""
+    lair = texts.objects["lair"]
+    views = lair.get("views", isl.UnionMap("{ }"))
+    return lair["reads"].union(lair["reads"].apply_range(views))
+
+
+def accessed_by_views(texts):
+    """Return { PE -> view[e] } of what instances on a PE read by views."""
+    lair, placement = texts.objects["lair"], texts.objects["adapted"]["placement"]
+    views = lair.get("views", isl.UnionMap("{ }")).domain()
+    running = placement.intersect_domain(lair["instances"]).reverse()
+    return running.apply_range(lair["reads"].intersect_range(views))
 
 
 def instances_of(texts, name):
@@ -141,7 +156,7 @@ def instances_of(texts, name):
     tensor = texts.graph["arrivals"][task["arrival"]]["tensor"]
     access = to_range(texts.objects["instances"][f"{name}_access"], tensor)
     taken = isl.UnionSet.from_set(instances).apply(access)
-    reads = from_domain(to_range(texts.objects["lair"]["reads"], tensor), task["statement"])
+    reads = from_domain(to_range(reads_of(texts), tensor), task["statement"])
     here = from_domain(texts.objects["adapted"]["placement"], task["statement"])
     found = isl.Set.from_union_set(taken.apply(reads.reverse()))
     return found.intersect(bind_range(isl.Map.from_union_map(here), PE_NAMES))
@@ -175,8 +190,11 @@ def allocations_are_injective(texts):
     cut = ((s["tensor"], s.get("chunks", s.get("early", {}))) for s in streams)
     rings = {tensor for tensor, found in cut if "ring" in found}
     rings |= {name for name, found in texts.graph["tensors"].items() if "ring" in found}
+    tensors = texts.graph["tensors"].items()
+    of_views = {name: found["in"] for name, found in tensors if "view" in found}
+    rings |= {view for view, tensor in of_views.items() if tensor in rings}
+    accessed = texts.objects["allocations"]["accessed"].union(accessed_by_views(texts))
     for name in ("allocations", "memory"):
-        accessed = texts.objects["allocations"]["accessed"]
         for to_local in list_maps(texts.objects[name]["to_local"]):
             every = (m.wrap() for m in list_maps(accessed))
             kept = [each for each in every if same_space(each, to_local.domain())]

@@ -108,7 +108,8 @@ class RandomMapping:
         order = per_port(rng, ports, tensor, self._shape(tensor))
         self.tensors[tensor] = {"arrives": str(order.coalesce())}
         half = self.algorithm.types[tensor].endswith("16")
-        if half and rng.random() < (0.85 if wishes.sparse else 0.1):
+        sparse = half and rng.random() < (0.85 if wishes.sparse else 0.1)
+        if sparse and tensor not in self.algorithm.viewed:
             self.tensors[tensor]["sparse"] = True
 
     def _side(self, sides):

@@ -34,14 +34,14 @@ def point_by_point(algorithm, statement, inputs):
     if type_.startswith("int"):
         start = int(np.clip(start, np.iinfo(type_).min, np.iinfo(type_).max))
     result = np.full(algorithm.shapes[statement.target.tensor], start, dtype=object)
-    values = [f"{read.tensor}_" for read in statement.reads]
-    placeholders = {read.tensor: name for read, name in zip(statement.reads, values, strict=True)}
+    values = [f"{read.label}_" for read in statement.reads]
+    placeholders = {read.label: name for read, name in zip(statement.reads, values, strict=True)}
     code = compile(statement.expression.format_map(placeholders), "expression", "eval")
     for point in points(statement.sizes):
         if not holds_at(statement.conditions, point):
             continue
         read = {
-            f"{access.tensor}_": inputs[access.tensor][value_at(access.rows, point)].item()
+            f"{access.label}_": inputs[access.tensor][value_at(access.rows, point)].item()
             for access in statement.reads
         }
         at = value_at(statement.target.rows, point)
