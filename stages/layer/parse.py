@@ -5,7 +5,8 @@ Reads    layer.yaml, *.lair
 Writes   lair.isl    instances, tensors, reads, writes; views, idle, internal, carried
 Assumes  nothing: every rule of LAIR is checked here.
 Ensures  accesses are affine, and inside the tensors.
-Differs  instance sets are rectangular from zero only where a statement has no conditions.
+Differs  instance sets are rectangular from zero only where a statement has no conditions; a
+         statement may access a tensor several times, and has a view for each further access.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 JOINED = ("({0} + {1})", "({0} - {1})", "max({0}, {1})", "min({1}, {0})")
 PRODUCT = "({0} * {1})"
+KINDS = {"moved": 50, "backwards": 17, "one": 8, "interchanged": 17, "equal": 8}
 
 
 def with_views(wishes, statements):
@@ -22,7 +23,8 @@ def _viewing(rng, statement):
     """Return a statement with up to three more accesses, each beside one that it has."""
     for number in range(rng.choices((1, 2, 3), (60, 25, 15))[0] if statement.reads else 0):
         read = rng.choice(statement.reads)
-        view = replace(read, rows=_further(rng, read.rows, statement), view=f"{read.label}_{number}")
+        rows, name = _further(rng, read.rows, statement), f"{read.label}_{number}"
+        view = replace(read, rows=rows, view=name)
         exact = statement.op != "*=" and len(statement.reads) < 3
         joined = rng.choice((*JOINED, PRODUCT) if exact else JOINED[2:])
         both = joined.format(f"{{{read.label}}}", f"{{{view.label}}}")
@@ -35,7 +37,7 @@ def _viewing(rng, statement):
 
 def _further(rng, rows, statement):
     """Return the rows of another access: moved, backwards, of one element, interchanged, equal."""
-    kind = rng.choices(("moved", "backwards", "one", "interchanged", "equal"), (50, 17, 8, 17, 8))[0]
+    kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
     if kind == "interchanged":
         return tuple(rng.sample(rows, len(rows)))
     if not rows or kind == "equal":
