@@ -60,7 +60,7 @@ def resolve(accesses: isl.UnionMap, views: isl.UnionMap) -> isl.UnionMap:
     """Return { S[i] -> T[e] } of accesses to tensors, and to views { T_2[e] -> T[e] } of these."""
     if views.is_empty():
         return accesses
-    return accesses.subtract_range(views.domain()).union(accesses.apply_range(views)).coalesce()
+    return accesses.subtract_range(views.domain()).union(accesses.apply_range(views))
 
 
 def find_running(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
