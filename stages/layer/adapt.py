@@ -2,11 +2,12 @@
 
 Paper    V Sec. 4.2, (5) (6) (10)
 Reads    layer.yaml, chosen.yaml, lair.isl, placement.isl
-Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; feedback
+Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; moves; feedback
 Assumes  the placement is total, single-valued and inside the target.
 Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
          column; every element that leaves is computed on the row or column of its port, or of the
-         adapter that collects it. What a statement reads and another PE computes does both.
+         adapter that collects it. What a statement reads and another PE computes does both, but for
+         what neighbours exchange for the next invocation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from lairmake.stages.skewing.elements import read_lair
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml: tensors", "chosen.yaml", "lair.isl", "placement.isl")
+READS = ("layer.yaml: tensors, moves", "chosen.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)
 HEADER = """What the computing PEs see after borders are peeled off for adapters (Sec. 4.2).
 target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapters.
@@ -43,7 +44,9 @@ COLLECTED_HEADER = """
 collected: how sums that departures bring to adapters leave the grid."""
 PARTS_HEADER = """
 T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
-
+MOVES_HEADER = """
+moves: { T[element] -> [PE[x, y] -> PE[x', y']] } of what T is in the next invocation, which a PE
+computes, and another one needs that has it as a neighbour, or at a corner."""
 RETURNS_HEADER = """
 feedback: { T_feedback[e] -> T[e] } of what is needed elsewhere than where it is computed:
 T_feedback departs, and arrives again. reads, carried: those of lair.isl, with T_feedback."""
@@ -62,6 +65,8 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
     if any("_part" in name for name in objects):
         header += PARTS_HEADER
+    if "moves" in objects:
+        header += MOVES_HEADER
     if "feedback" in objects:
         header += RETURNS_HEADER
     if "views" in objects:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
-    "layer.yaml: tensors, target, placement, search, goal, machine, data.density",
+    "layer.yaml: tensors, moves, target, placement, search, goal, machine, data.density",
     "*.lair",
     "lair.isl",
 )

@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
-    "layer.yaml: tensors, placement, schedule, search, analysis",
+    "layer.yaml: tensors, moves, placement, schedule, search, analysis",
     "*.lair",
 )
 WRITES = ("lair.isl",)

@@ -220,6 +220,7 @@ def task_graph(plan: StreamPlan) -> TaskGraph:
         arrivals=add_chunks(plan),
         departures=add_results(plan),
         collections=streams.collections,
+        moves=streams.moves,
         forwarding=routed.forwarding,
         copied=copied,
         tasks=dict(list_tasks(plan)),

@@ -10,6 +10,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import working_on
 from lairmake.stages.layer.routes.feedback import apply_feedback
+from lairmake.stages.layer.routes.halos import find_members
 from lairmake.stages.layer.routes.lines import find_arriving, find_summed_elements, name_leaving
 from lairmake.stages.layer.streams import invocations
 from lairmake.stages.layer.streams.invocations import (
@@ -156,12 +157,20 @@ def _compute(sources: InvokedSources, task: Compute) -> Invoked:
 
 
 def _carry(sources: InvokedSources, task: Carry) -> Invoked:
-    """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
+    """{ T[e] : needed on PE }, and which S[e] it is in the next invocation.
+
+    Of what PEs exchange, those that PE computes: by then it is what neighbours are sent.
+    """
     every = find_needed_elements(sources.lair, sources.adapted.placement)
     needed = isl.Map.from_union_map(from_domain(every, task.target))
+    source = from_domain(sources.lair.carried, task.target)
+    for name, move in sources.graph.moves.items():
+        if move.tensor == task.target:
+            computed = find_computed_elements(sources.lair, sources.adapted.placement)
+            made = isl.Map.from_union_map(source.apply_range(computed))
+            needed = needed.union(find_members(move, name, sources.routes)).intersect(made)
     elements = bind_range(needed, PE_NAMES)
     own = isl.UnionMap.from_map(identity(elements))
-    source = from_domain(sources.lair.carried, task.target)
     return Invoked(instances=elements, known=find_pes(sources), access=own.union(source))
 
 
@@ -189,6 +198,8 @@ INVOKED: ForKind[InvokedSources, Invoked] = ForKind(
     halo=_halo,
     send=invocations.send,
     early_send=invocations.early_send,
+    send_halo=invocations.send_halo,
+    receive_halo=invocations.receive_halo,
     pack=invocations.pack,
     relay=invocations.relay,
     hear=invocations.hear,
@@ -529,6 +540,8 @@ def accessed_elements(
     for name, tensor in graph.tensors.items():
         if tensor.kept in kept:
             result = result.union(from_domain(kept[tensor.kept], name))
+    for name, move in graph.moves.items():
+        result = result.union(isl.UnionMap.from_map(find_members(move, name, routes)))
     for name, arrival in graph.arrivals.items():
         if not arrival.sparse:
             result = result.union(received(arrival, name, adapted, routes))

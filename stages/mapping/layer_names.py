@@ -29,6 +29,7 @@ def check_names(said: Said, layer: Layer) -> Iterator[UserError]:
     """Yield an error for every name that is none of the layer, or not one of such a kind."""
     errors = [*check_tensors(said, layer), *_check_relations(said, layer)]
     errors += [*_check_search(said, layer), *_check_analysis(said, layer)]
+    errors += _check_moves(said, layer)
     yield from sorted(errors, key=lambda each: each.span.start if each.span else 0)
 
 
@@ -114,3 +115,16 @@ def _check_analysis(said: Said, layer: Layer) -> Iterator[UserError]:
                 hint = did_you_mean(name, layer.tensors, "volumes")
                 span = said.span("analysis", key, at)
                 yield UserError(f"unknown volume {name}", span, hint)
+
+
+def _check_moves(said: Said, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for each tensor in `moves` that is the same in the next invocation."""
+    carried = [each.tensor for each in layer.carries]
+    for name in said.moves:
+        if name not in carried:
+            others = f"{', '.join(carried)}: say of these how they move, or leave `moves` out"
+            yield UserError(
+                f"{name} is no tensor that changes from one invocation to the next",
+                said.key_span("moves", name),
+                f"those that do are {others}" if carried else "leave `moves` out",
+            )

@@ -170,6 +170,10 @@ Goal = Literal["cycles", "memory", "area"]
 """Goals of a search, of which it wants little: time, bytes on the fullest PE, PEs that work."""
 
 
+MoveWay = Literal["halo", "around"]
+"""The ways of what PEs need of others in the next invocation: from neighbours, or by adapters."""
+
+
 class Running(Strict):
     """What a layer.yaml says of where and how a layer runs, not of what it computes.
 
@@ -177,6 +181,7 @@ class Running(Strict):
     and `goal` what it wants little of. `pin` names texts of stages that stay as somebody edited
     them. `skew` says whether PEs lag behind each other, or along which dimension of the grid only,
     None where that pays; `topology` which PEs are neighbours then.
+    `moves` says by tensor how PEs get what others compute of it for the next invocation.
     `probes` names streams, and the PEs for which their first and last wavelets are noted.
     """
 
@@ -188,6 +193,7 @@ class Running(Strict):
     skew: Skew = None
     topology: Annotated[Wiring, WithJsonSchema(WIRING)] = Wiring()
     tensors: dict[str, TensorMapping] = {}
+    moves: dict[str, MoveWay] = {}
     simd: Simd = Simd()
     analysis: Analysis = Analysis()
     probes: dict[str, Isl] = {}

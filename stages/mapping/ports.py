@@ -203,6 +203,10 @@ class Said(Protocol):
         """When instances run."""
 
     @property
+    def moves(self) -> Named[str, str]:
+        """How PEs get what others compute, by tensor."""
+
+    @property
     def analysis(self) -> Analysis:
         """The tensors between which the program map goes."""
 

@@ -168,9 +168,14 @@ def _lanes(feeds: isl.Map, condition: str) -> isl.Set:
 
 def make_routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
     """Return the union of { [PE -> from[]] -> to[] } for ([lane, depth] set, from, to)."""
+    back = turned.reverse()
+    return route_at(*((pes.apply(back).coalesce(), source, to) for pes, source, to in triples))
+
+
+def route_at(*triples: tuple[isl.Set, str, str]) -> Routes:
+    """Return the union of { [PE -> from[]] -> to[] } for ({ PE }, from, to)."""
     result = isl.UnionMap("{ }")
-    for routers, source, to in triples:
-        pes = routers.apply(turned.reverse()).coalesce()
+    for pes, source, to in triples:
         if not pes.is_empty():
             way = isl.Map(f"{{ PE[x, y] -> [PE[x, y] -> {source}[]] }}").intersect_domain(pes)
             here = way.range()

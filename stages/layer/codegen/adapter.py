@@ -290,7 +290,8 @@ def _border(
 def _write(border: Border) -> None:
     """Write all functions, each before those that call it where that is possible."""
     program, turn_taking = border.program, border.turn_taking
-    program.add(complete_task("One stream of this invocation is complete."))
+    again = Call(Task("restart"))
+    program.add(complete_task("One stream of this invocation is complete.", (again,)))
     restart = Body(name="restart", comment="Start an invocation.")
     turn_taking.restart(restart.block)
     begin = {name: turn_taking.beginning(name) for name in turn_taking.waits}

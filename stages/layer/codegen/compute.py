@@ -19,6 +19,7 @@ from lairmake.stages.layer.codegen.chunks import (
     write_chunks,
 )
 from lairmake.stages.layer.codegen.departures import Departures
+from lairmake.stages.layer.codegen.exchange import write_exchanges
 from lairmake.stages.layer.codegen.instruction import (
     find_base_address,
     make_literal,
@@ -383,8 +384,8 @@ def _write(computing: Computing) -> None:
             isinstance(task, task_graph.Compute) and not task.chunks
         ):
             _write_task(program, name, formula(task))
-    carried = tuple(Call(program.task(name)) for name in model.of_kind(task_graph.Carry))
-    program.add(complete_task("One part of this invocation is complete.", carried))
+    following = tuple(Call(Task(name)) for name in write_exchanges(program))
+    program.add(complete_task("One part of this invocation is complete.", following))
     computing.departures.write()
     write_chunks(computing.chunks, computing.departures.early_sends)
     for statement in _statements(model):

@@ -162,6 +162,9 @@ def _list_words(graph: TaskGraph) -> Iterator[tuple[str, int]]:
             line = graph.forwarding.get(name)
             along = () if line is None else (*line.colours, line.enters)
             yield from ((each, wide) for each in (name, *along))
+    for move in graph.moves.values():
+        wide = _words(graph, move.tensor)
+        yield from ((each, wide) for pair in move.colours.values() for each in pair)
     outgoing: list[Outgoing] = [*graph.departures.values(), *graph.collections.values()]
     for leaving in outgoing:
         wide = WIDE if leaving.sequences is not None else _words(graph, leaving.tensor)
@@ -211,7 +214,7 @@ def _colour(model: Model, number: int) -> RouterColour:
         number=number,
         positions=tuple(map(str, positions)),
         counts=str(counts),
-        ring=str(_number(counts.domain(), 0)),
+        ring=str(_ring(model, streams, counts.domain())),
         pop=str(_pop(model, streams, counts.domain())),
         filter=filter_,
     )
@@ -234,6 +237,15 @@ def count_positions(positions: Sequence[isl.UnionMap]) -> isl.UnionMap:
 
 def _number(pes: isl.UnionSet, number: int) -> isl.UnionMap:
     return isl.UnionMap(f"{{ PE[x, y] -> [{number}] }}").intersect_domain(pes.coalesce())
+
+
+def _ring(model: Model, streams: Sequence[str], routers: isl.UnionSet) -> isl.UnionMap:
+    """Return { PE -> [n] }: 1 where the first position follows the last, as routers of halos."""
+    turning = isl.UnionSet("{ }")
+    for name in streams:
+        if model.routes.has(name, "turned"):
+            turning = turning.union(find_routers(model.routes.colour(name)))
+    return _number(turning, 1).union(_number(routers.subtract(turning), 0))
 
 
 def _pop(model: Model, streams: Sequence[str], routers: isl.UnionSet) -> isl.UnionMap:

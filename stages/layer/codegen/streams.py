@@ -23,7 +23,6 @@ from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (
     Address,
     Assign,
-    Call,
     Choice,
     Combine,
     Configure,
@@ -195,15 +194,15 @@ def begin_data_task(
     return body, variable
 
 
-def complete_task(comment: str, then: tuple[StatementNode, ...] = ()) -> Body:
+def complete_task(comment: str, then: tuple[StatementNode, ...]) -> Body:
     """Return the task that ends an invocation once all its parts are complete.
 
-    `then` is what is done before the next invocation.
+    `then` is what is done if there is another one.
     """
     body = Body(name="complete", comment=comment)
     last = compare(Less(Field("unfinished")), "==", 0)
     inner = body.block.nest(If(Operation("and", (last, Continues()))))
-    inner.add(*then, Call(Task("restart")))
+    inner.add(*then)
     return body
 
 

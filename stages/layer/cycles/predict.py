@@ -27,7 +27,9 @@ from lairmake.stages.layer.texts.task_graph import (
     Collect,
     EarlySend,
     Hear,
+    ReceiveHalo,
     ReceiveTask,
+    SendHalo,
     SendTask,
     Spread,
     TaskGraph,
@@ -82,7 +84,9 @@ def _at(pe: PE) -> isl.Set:
 #
 # Paper    V Sec. 4.2, 5; design, Placement by search
 
-Ordered = ReceiveTask | SendTask | EarlySend | Hear | Spread | Collect
+Ordered = (
+    ReceiveTask | SendTask | EarlySend | SendHalo | ReceiveHalo | Hear | Spread | Collect
+)
 """Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""
 
 

@@ -129,6 +129,9 @@ def _of_tasks(keeping: Keeping) -> Iterator[ProgramArray]:
         yield from _received(work, back)
     for name in steps:
         yield from _parts(work, name)
+    halos = task_graph.SendHalo | task_graph.ReceiveHalo
+    for name in (name for name, task in work.tasks.items() if isinstance(task, halos)):
+        yield from _packed(work, name)
     backs = [each.feedback for each in graph.departures.values() if not each.waits]
     for name in (*filter(None, backs), *(n for n in graph.arrivals if n not in cut)):
         yield from _received(work, name)

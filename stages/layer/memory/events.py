@@ -210,6 +210,10 @@ def _carry(graph: TaskGraph, task: task_graph.Carry) -> Span:
     return COMPLETE, COMPLETE
 
 
+def _exchange(graph: TaskGraph, task: task_graph.SendHalo | task_graph.ReceiveHalo) -> Span:
+    return COMPLETE, COMPLETE
+
+
 def _halo(graph: TaskGraph, task: task_graph.Halo) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
@@ -254,6 +258,8 @@ SPANS: ForKind[TaskGraph, Span] = ForKind(
     halo=_halo,
     send=_send,
     early_send=_send_early,
+    send_halo=_exchange,
+    receive_halo=_exchange,
     pack=_send,
     relay=_react,
     hear=_hear,

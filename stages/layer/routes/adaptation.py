@@ -17,6 +17,7 @@ from lairmake.stages.layer.routes.feedback import (
     order_arrival,
     order_departure,
 )
+from lairmake.stages.layer.routes.halos import find_moves
 from lairmake.stages.layer.routes.lines import (
     MOST_PARTS,
     find_lane_order,
@@ -46,6 +47,7 @@ from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_
 #
 # Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
+IN = isl.dim_type.in_
 Direction = typing.Literal["arrives", "leaves"]
 
 
@@ -54,7 +56,7 @@ class AdapterDemand:
     """A placed layer, and { tensor[e] -> PE[x, y] } that need and compute elements.
 
     `lair` are the objects of lair.isl, in which what is fed back has a name of its own; `feedback`
-    is { T_feedback[e] -> T[e] }.
+    is { T_feedback[e] -> T[e] }. `moves` are { T[e] -> [PE -> PE'] } of what neighbours exchange.
     """
 
     mapping: LayerMapping
@@ -63,14 +65,19 @@ class AdapterDemand:
     target: Rectangle
     needed: isl.UnionMap
     computed: isl.UnionMap
+    moves: isl.UnionMap
     feedback: isl.UnionMap
 
 
 def find_demand(
     mapping: LayerMapping, given: Lair, placement: isl.UnionMap, target: Rectangle
 ) -> AdapterDemand:
-    """Return what the PEs of a target need and compute."""
-    lair = add_feedback(given, placement)
+    """Return what the PEs of a target need and compute.
+
+    Raises UserError where layer.yaml asks for a halo that is none.
+    """
+    moves = find_moves(mapping, given, placement)
+    lair = add_feedback(given, placement, [each.get_tuple_name(IN) for each in list_maps(moves)])
     computed = find_computed_elements(lair, placement)
     feedback = lair.feedback
     return AdapterDemand(
@@ -80,6 +87,7 @@ def find_demand(
         target=target,
         needed=find_needed_elements(lair, placement),
         computed=computed.union(feedback.apply_range(computed)),
+        moves=moves,
         feedback=feedback,
     )
 
@@ -327,6 +335,8 @@ def describe_adapted(adaptation: Adaptation) -> Objects:
     }
     for name, part in _named_parts(adaptation):
         found[name] = isl.UnionMap.from_map(part.apply_range(move))
+    if not demand.moves.is_empty():
+        found["moves"] = demand.moves.apply_range(isl.UnionMap.from_map(move.product(move)))
     if adaptation.ways:
         found |= {"reads": demand.lair.accesses, "feedback": demand.lair.feedback}
         found |= {} if demand.lair.views.is_empty() else {"views": demand.lair.views}

@@ -192,7 +192,7 @@ SWAP = "{ [lane, depth] -> [depth, lane] }"
 
 def name_positions(name: str) -> list[str]:
     """Return the names in routes.isl of the positions that the routes of a stream may have."""
-    return [name, *(f"{name}_then{number}" for number in ("", 2, 3))]
+    return [name, *(f"{name}_{end}" for end in ("then", "then2", "then3", "turned"))]
 
 
 def find_line_routes(name: str, line: BorderLine) -> dict[str, Routes]:

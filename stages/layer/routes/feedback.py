@@ -11,7 +11,7 @@ import islpy as isl
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.lair.tree import AccessSyntax, Expr, rewrite
 from lairmake.stages.layer.texts.isl_files import Adapted
-from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets, unite
 from lairmake.stages.poly.functions import find_greatest
 from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 from lairmake.stages.skewing.elements import (
@@ -22,7 +22,7 @@ from lairmake.stages.skewing.elements import (
     resolve,
 )
 
-OUT = isl.dim_type.out
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 # --- Results that are fed back --------------------------------------------------------------------
 #
@@ -43,16 +43,19 @@ class FeedbackWay:
     straight: bool
 
 
-def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
+def add_feedback(lair: Lair, placement: isl.UnionMap, moves: Collection[str] = ()) -> Lair:
     """Return the objects of lair.isl in which what is fed back is read by its new name.
 
-    And `feedback`, { T_feedback[e] -> T[e] }, if there is any.
+    And `feedback`, { T_feedback[e] -> T[e] }, if there is any. Tensors that `moves` names get what
+    is carried to them from neighbours.
     """
     needed = find_needed_elements(lair, placement)
     computed = find_computed_elements(lair, placement)
     known = [s.get_tuple_name() for s in list_sets(lair.tensors)]
+    moving = unite(m for m in list_maps(lair.carried) if m.get_tuple_name(IN) in moves)
+    others = lair.carried.subtract(moving)
     astray = _name_astray(lair.reads, find_running(lair, placement), computed, known)
-    carried = _name_astray(lair.carried, needed, computed, known)
+    carried = _name_astray(others, needed, computed, known)
     accesses = _renamed(lair.accesses, astray)
     views = _renamed(lair.views, {
         (use.get_tuple_name(OUT), tensor): back
@@ -63,7 +66,7 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
         accesses=accesses,
         reads=resolve(accesses, views),
         views=views,
-        carried=_renamed(lair.carried, carried),
+        carried=_renamed(others, carried).union(moving),
     )
     feedback = isl.UnionMap("{ }")
     for elements in list_sets(find_needed_elements(changed, placement).domain()):

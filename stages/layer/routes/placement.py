@@ -14,7 +14,13 @@ from lairmake.stages.layer.routes.feedback import (
     find_fed_back,
 )
 from lairmake.stages.layer.texts.isl_files import Adapted, RoutesObject, Routing
-from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Forwarding, SumCollection
+from lairmake.stages.layer.texts.task_graph import (
+    Arrival,
+    Departure,
+    Forwarding,
+    Move,
+    SumCollection,
+)
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.mapping.layer_yaml import LayerMapping
@@ -72,12 +78,13 @@ class Routed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """The streams of a placed layer, by name, and their routes."""
+    """The streams of a placed layer, by name, what PEs exchange besides, and the routes of all."""
 
     placed: PlacedLayer
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
     departures: Mapping[str, Departure] = field(default_factory=dict)
     collections: Mapping[str, SumCollection] = field(default_factory=dict)
+    moves: Mapping[str, Move] = field(default_factory=dict)
     routed: Routed = field(default_factory=Routed)
 
 

@@ -51,7 +51,8 @@ def count_functions(graph: TaskGraph) -> int:
     taken = sum(1 + _taking(arrival) for arrival in graph.arrivals.values())
     stored = (each for each in graph.departures.values() if each.result_of is None)
     sent = sum(1 + _sending(departure) for departure in stored)
-    return OTHERS + runs + statements + taken + sent + _count_turns(graph)
+    exchanges = sum(2 * len(move.rounds) for move in graph.moves.values())
+    return OTHERS + runs + statements + taken + sent + exchanges + _count_turns(graph)
 
 
 def _taking(arrival: Arrival) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.layer.routes.feedback import apply_feedback
+from lairmake.stages.layer.routes.halos import find_order
 from lairmake.stages.layer.routes.lines import find_leaving, name_leaving
 from lairmake.stages.layer.streams.chunks import Flows, find_followed, find_taken_chunks
 from lairmake.stages.layer.streams.steps import SteppedDeparture, find_steps
@@ -21,8 +22,10 @@ from lairmake.stages.layer.texts.task_graph import (
     InTurn,
     Operate,
     Pack,
+    ReceiveHalo,
     ReceiveTask,
     Relay,
+    SendHalo,
     SendTask,
     Spread,
     TaskGraph,
@@ -212,6 +215,23 @@ def send(sources: InvokedSources, task: SendTask) -> Invoked:
     if stream.in_turn is None:
         return move(order)
     return _own_rows(sources, stream.tensor, order, stream.in_turn)
+
+
+def send_halo(sources: InvokedSources, task: SendHalo) -> Invoked:
+    """Return { index[e] : PE sends T[e] to its neighbour on a side }, and which T[e].
+
+    In the first round PE has computed all that it sends: then it is the S[e] that T[e] becomes.
+    """
+    order, described = find_order(task.move, task.to, sources.routes, sent=True), sources.graph
+    if task.to in described.moves[task.move].rounds[0]:
+        source = from_domain(sources.lair.carried, described.moves[task.move].tensor)
+        order = order.apply_domain(isl.Map.from_union_map(source))
+    return move(order)
+
+
+def receive_halo(sources: InvokedSources, task: ReceiveHalo) -> Invoked:
+    """Return { index[e] : PE takes T[e], which moves to a side }, and which T[e]."""
+    return move(find_order(task.move, task.to, sources.routes, sent=False))
 
 
 def _own_rows(sources: InvokedSources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:

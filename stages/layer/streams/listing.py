@@ -12,6 +12,7 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import CarriedTensor, Statement, Tensor, find_writer
 from lairmake.stages.lair.views import find_views
+from lairmake.stages.layer.routes.halos import name_task
 from lairmake.stages.layer.routes.lines import (
     find_forwarded,
     find_summed_elements,
@@ -31,8 +32,10 @@ from lairmake.stages.layer.texts.task_graph import (
     KeptTensor,
     Outgoing,
     Pack,
+    ReceiveHalo,
     ReceiveTask,
     Relay,
+    SendHalo,
     SendTask,
     Spread,
     StoreTask,
@@ -179,6 +182,10 @@ def list_tasks(plan: StreamPlan) -> Iterator[Named]:
     for carry in layer.carries:
         if not from_domain(streams.placed.needed, carry.tensor).is_empty():
             yield from _carry(carry, plan)
+    for name, move in streams.moves.items():
+        for side in (side for each in move.rounds for side in each):
+            yield name_task("send", name, side), SendHalo(move=name, to=side)
+            yield name_task("receive", name, side), ReceiveHalo(move=name, to=side)
 
 
 def _steps(statement: Statement, plan: StreamPlan) -> tuple[list[str], list[str]]:

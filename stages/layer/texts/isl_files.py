@@ -27,9 +27,10 @@ class Adapted:
     `target` are the PEs that compute, `grid` these and the adapters; `placement` { S[i] -> PE }.
     `sources`, `arrivals`, `departures` and `collected` are { T[e] -> [PE -> index] }: how tensors
     reach the grid, and the computing PEs, how they leave these, and the adapters that collect them.
-    `feedback` is { T_feedback[e] -> T[e] }; `reads`, `views` and `carried` are those of lair.isl
-    with T_feedback, None where they are the same. `parts` are { T[e] -> port } at which a stream is
-    taken, by name.
+    `moves` are { T[e] -> [PE -> PE'] } of what neighbours have of T in the next invocation, and who
+    needs it. `feedback` is { T_feedback[e] -> T[e] }; `reads`, `views` and `carried` are those of
+    lair.isl with T_feedback, None where they are the same. `parts` are { T[e] -> port } at which a
+    stream is taken, by name.
     """
 
     target: Rectangle
@@ -39,6 +40,7 @@ class Adapted:
     arrivals: isl.UnionMap
     departures: isl.UnionMap
     collected: isl.UnionMap
+    moves: isl.UnionMap
     feedback: isl.UnionMap
     reads: isl.UnionMap | None
     views: isl.UnionMap | None
@@ -62,6 +64,7 @@ def read_adapted(objects: Objects) -> Adapted:
         arrivals=objects["arrivals"],
         departures=objects["departures"],
         collected=objects.get("collected", none),
+        moves=objects.get("moves", none),
         feedback=objects.get("feedback", none),
         reads=objects.get("reads"),
         views=objects.get("views"),
@@ -83,7 +86,7 @@ RoutesObject = isl.UnionMap | isl.UnionSet | isl.Map | isl.Set
 Said = Literal[
     "taken", "adapters", "ports", "filter", "chain", "first", "last", "even", "odd", "out", "reach",
     "line", "forwarding", "between", "nearest", "copied", "copied_filter",
-    "then", "then2", "then3",
+    "then", "then2", "then3", "turned", "east", "west", "south", "north",
 ]
 NOWHERE = isl.Set("{ PE[x, y] : false }")
 Part = tuple[str, Said]
@@ -110,6 +113,11 @@ SAID: Mapping[Said, str] = {
     "then": "where PEs get replicas of their own, the second position of its routers",
     "then2": "the third one",
     "then3": "the fourth one",
+    "turned": "the second position of routers that turn between the sides of an axis of a halo",
+    "east": "what moves to the neighbour in the east in halo N, { element -> [PE -> neighbour] }",
+    "west": "in the west",
+    "south": "in the south",
+    "north": "in the north",
 }
 """Meanings of the names in routes.isl: such a name is that of the stream, and then one of these."""
 

@@ -27,6 +27,8 @@ Target = Annotated[str, "the tensor that it writes"]
 Operator = Annotated[str, "how it does so"]
 Expression = Annotated[str, "what it computes"]
 
+Side = Literal["N", "S", "W", "E"]
+
 Context = typing.TypeVar("Context", contravariant=True)
 Result = typing.TypeVar("Result", covariant=True)
 Same = typing.TypeVar("Same")
@@ -152,6 +154,29 @@ class EarlySend:
     departure: DepartureName
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfMove:
+    """What is the same of the tasks of a move."""
+
+    __slots__ = ()
+    move: Annotated[str, "the move whose elements are sent to neighbours, or taken from them"]
+    to: Annotated[Side, "the side to which they move"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendHalo(OfMove):
+    """Send a neighbour what it needs."""
+
+    kind: ClassVar[Literal["send_halo"]] = "send_halo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiveHalo(OfMove):
+    """Take from a neighbour what is needed of it."""
+
+    kind: ClassVar[Literal["receive_halo"]] = "receive_halo"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
     """Take what is not zero of a sequence, with its index."""
@@ -209,7 +234,10 @@ Running = React | Operate | Compute
 Fills = Initialise | Clear
 """Tasks that give all of a local tensor one value."""
 
-Streams = ReceiveTask | Operate | EarlySend | SendTask | Pack | Hear | Spread | Collect
+Streams = (
+    ReceiveTask | Operate | EarlySend | SendTask | SendHalo | ReceiveHalo | Pack | Hear | Spread
+    | Collect
+)
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
 AnyTask = (
@@ -223,6 +251,8 @@ AnyTask = (
     | Halo
     | SendTask
     | EarlySend
+    | SendHalo
+    | ReceiveHalo
     | Pack
     | Relay
     | Hear
@@ -251,6 +281,8 @@ class ForKind(typing.Generic[Context, Result]):
     halo: Callable[[Context, Halo], Result]
     send: Callable[[Context, SendTask], Result]
     early_send: Callable[[Context, EarlySend], Result]
+    send_halo: Callable[[Context, SendHalo], Result]
+    receive_halo: Callable[[Context, ReceiveHalo], Result]
     pack: Callable[[Context, Pack], Result]
     relay: Callable[[Context, Relay], Result]
     hear: Callable[[Context, Hear], Result]
@@ -271,7 +303,6 @@ class ForKind(typing.Generic[Context, Result]):
 
 TITLE = "The task graph (Sec. 4.2)."
 
-Side = Literal["N", "S", "W", "E"]
 Kept = Literal["resident", "stored", "never", "delayed", "result", "internal"]
 By = Literal["add", "mul", "max", "min", "gather"]
 Box = tuple[tuple[int, int], ...]
@@ -458,6 +489,24 @@ Outgoing = Departure | SumCollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """What a tensor is in the next invocation, where PEs need it of others."""
+
+    kind: Annotated[Literal["halo"], "halo (of neighbours)"]
+    tensor: Annotated[str, "the tensor"]
+    rounds: Annotated[
+        tuple[tuple[Side, ...], ...], "the sides to which elements move, those of a round at once"
+    ]
+    colours: Annotated[
+        Mapping[str, tuple[str, str]],
+        "by axis, a PE sends on the first if its coordinate is even, else on the second",
+    ]
+    ways: Annotated[
+        Mapping[str, int], "cycles expected of it in an invocation, by way"
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forwarding:
     """A line of PEs that forward a stream."""
 
@@ -487,6 +536,9 @@ class TaskGraph:
     ]
     collections: Annotated[
         Mapping[str, SumCollection], "the streams from adapter to adapter, of sums of a departure"
+    ] = field(default_factory=dict)
+    moves: Annotated[
+        Mapping[str, Move], "what PEs exchange between two invocations"
     ] = field(default_factory=dict)
     forwarding: Annotated[
         Mapping[str, Forwarding], "the streams that PEs forward, since routers do not copy"

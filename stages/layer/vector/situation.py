@@ -25,9 +25,11 @@ from lairmake.stages.layer.texts.task_graph import (
     Operate,
     Pack,
     React,
+    ReceiveHalo,
     ReceiveTask,
     Relay,
     Runs,
+    SendHalo,
     SendTask,
     Spread,
     TaskGraph,
@@ -77,6 +79,8 @@ PLACES: ForKind[TaskGraph, str] = ForKind(
     halo=always(""),
     send=_sending,
     early_send=_sending,
+    send_halo=always(""),
+    receive_halo=always(""),
     pack=_sending,
     relay=_spreading,
     hear=_spreading,
@@ -85,6 +89,10 @@ PLACES: ForKind[TaskGraph, str] = ForKind(
     gather=_collecting,
 )
 """The side of the adapters that run a task, by its kind; "" where computing PEs do."""
+
+
+Computing = Runs | ReceiveTask | Operate | Initialise | SendHalo | ReceiveHalo
+"""Tasks of those computing PEs that are known to have instances."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -200,7 +208,7 @@ class Situation:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
         pes = project_names(self.known, find_index_constants(self.known))
         if not isinstance(self.task, SendTask | EarlySend):
-            return pes if isinstance(self.task, Runs | ReceiveTask | Operate | Initialise) else None
+            return pes if isinstance(self.task, Computing) else None
         chain = self.files.routes.pes(self.task.departure, "chain")
         return pes.union(bind_set(chain, PE_NAMES))
 

@@ -634,6 +634,11 @@ class SaidOfPart:
         return self._part.schedule
 
     @property
+    def moves(self) -> Mapping[str, str]:
+        """Return how PEs get what others compute."""
+        return self._part.moves
+
+    @property
     def analysis(self) -> Analysis:
         """Return the tensors between which the program map goes."""
         return self._part.analysis

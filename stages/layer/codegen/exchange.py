@@ -1,0 +1,233 @@
+"""What PEs exchange with their neighbours between two invocations."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from lairmake.stages.layer.codegen.model import holds
+from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
+from lairmake.stages.layer.codegen.streams import ALONE, TAKEN, Transfer, unpack
+from lairmake.stages.layer.routes.halos import name_task
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.task_graph import Move
+from lairmake.stages.movement.halo import AXES, Axis
+from lairmake.stages.pe.block import Block, Body, total
+from lairmake.stages.pe.nodes import (
+    Activate,
+    Assign,
+    Call,
+    Choice,
+    Field,
+    If,
+    Less,
+    Nothing,
+    Receive,
+    Send,
+    SendCommands,
+    Task,
+)
+from lairmake.stages.poly.expression import Name, Value, compare
+
+# --- Exchanges between two invocations ------------------------------------------------------------
+#
+#     complete -> exchange_T, carry_T -> (streams) -> exchanged_T -> ... -> restart
+#
+# A PE sends what its neighbours need of what it has computed, takes what it needs of theirs, and
+# meanwhile makes its own part of the next invocation. Corners come in a second round. `exchanging`
+# counts the colours on which it sends or takes something in a round; all that it sends has left
+# before the next invocation, which may change it.
+#
+# No PE waits for ever: of those in the earliest round, each takes and sends without waiting for
+# anything but its neighbours, which are there, or will be; and see stages/movement/halo.py. At most
+# eight streams are under way then, and no other ones: no task is needed but those that they start.
+
+COUNT = "exchanging"
+PARITY = "[PE_X, PE_Y] -> {{ [(PE_{axis} mod 2)] }}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One round of a move in a program, and the function that comes after it."""
+
+    program: RoleProgram
+    move: str
+    number: int
+    sides: Sequence[str]
+    then: str
+
+    @property
+    def begin(self) -> str:
+        """The function with which it begins."""
+        return self._named("exchange")
+
+    @property
+    def end(self) -> str:
+        """The task that comes when all that a PE sends, or takes, on a colour is done."""
+        return self._named("exchanged")
+
+    def _named(self, verb: str) -> str:
+        number = f"_{self.number}" if self.number else ""
+        return self.program.naming.of(f"{verb}_{self.move}{number}")
+
+    def write(self) -> None:
+        """Write both functions."""
+        described = self.program.model.graph.moves[self.move]
+        self._write_end(described)
+        body = Body(name=self.begin, comment=f"Exchange {described.tensor} with neighbours.")
+        block, parts = body.block, self._list_parts()
+        self.program.hold(COUNT)
+        body.hold(self._colours(described))
+        block.add(Assign(Field(COUNT), total([self.program.number(pes) for pes in parts])))
+        self._add_moves(block)
+        idle = functools.reduce(isl.Set.subtract, parts, self._context)
+        if not idle.is_empty():
+            block.when(holds(idle, self._context)).add(Activate(Task(self.then)))
+        self.program.add(body)
+
+    def _add_moves(self, block: Block) -> None:
+        """Append what PEs send and receive; what follows on the same PEs is under one condition.
+
+        To the first side of an axis before the other one, and both before what comes from there.
+        """
+        moves = [
+            (verb, axis, side, later)
+            for axis in AXES
+            for verb in ("send", "receive")
+            for side, *later in _list_tails(self._along(axis))
+        ]
+        for pes, group in itertools.groupby(moves, key=lambda each: self._pes(each[0], each[2])):
+            inner = block.when(holds(pes, self._context))
+            for verb, axis, side, later in group:
+                self._start(inner, verb, axis, side, self._find_then(pes, verb, later))
+
+    @property
+    def _context(self) -> isl.Set:
+        """The PEs of the program, as a box where they are one."""
+        return _simplify(self.program.pes)
+
+    def _write_end(self, described: Move) -> None:
+        body = Body(
+            name=self.end, comment=f"Some of {described.tensor} has come, or has left."
+        )
+        inner = body.block.nest(If(compare(Less(Field(COUNT)), "==", 0)))
+        for side in self.sides:
+            unpack(self.program, inner, name_task("receive", self.move, side))
+        inner.add(Call(Task(self.then)))
+        self.program.add(body)
+
+    def _along(self, axis: Axis) -> list[str]:
+        """Return the sides of an axis, those first to which elements move first."""
+        return [side for side in AXES[axis] if side in self.sides]
+
+    def _pes(self, verb: str, side: str) -> isl.Set:
+        """Return the PEs that send, or receive, what moves to a side."""
+        known = self.program.model.known(name_task(verb, self.move, side))
+        return _simplify(self.program.pes_of(known).intersect(self.program.pes))
+
+    def _list_parts(self) -> list[isl.Set]:
+        """Return the PEs that send on an axis, and those that receive."""
+        found = []
+        for axis in AXES:
+            for verb in ("send", "receive"):
+                pes = [self._pes(verb, side) for side in self._along(axis)]
+                if pes:
+                    both = pes[0].union(pes[-1]).coalesce()
+                    found.append(both)
+        return found
+
+    def _colours(self, described: Move) -> dict[str, Value]:
+        """Return the colours on which PEs send, and hear, by axis."""
+        program, found = self.program, {}
+        for axis in AXES:
+            sides = self._along(axis)
+            if not sides:
+                continue
+            even, odd = described.colours[axis]
+            parity = PARITY.format(axis=axis.upper())
+            for word, verb, pair, name in (
+                ("out", "send", (even, odd), program.colour),
+                ("in", "receive", (odd, even), program.listen),
+            ):
+                pes = self._pes(verb, sides[0]).union(self._pes(verb, sides[-1]))
+                here = pes.intersect(program.pes)
+                found[self._colour(word, axis)] = find_by_parity(parity, here, pair, name)
+        return found
+
+    def _colour(self, word: str, axis: str) -> str:
+        return self.program.naming.of(f"{word}_{axis}")
+
+    def _find_then(self, pes: isl.Set, verb: str, later: Sequence[str]) -> Value:
+        """Return the task that ends the round; nothing where PEs go on with a side that is later.
+        """
+        then, more = Task(self.end), pes.subtract(pes)
+        for side in later:
+            more = more.union(pes.intersect(self._pes(verb, side)))
+        if more.is_empty():
+            return then
+        condition = holds(more, pes)
+        return Nothing() if condition is None else Choice(condition, Nothing(), then)
+
+    def _start(self, block: Block, verb: str, axis: str, side: str, then: Value) -> None:
+        """Append the instruction that sends, or receives, what moves to a side."""
+        transfer = Transfer(self.program, name_task(verb, self.move, side))
+        pes = self._pes(verb, side)
+        if verb == "receive":
+            transfer.configure("COPY", TAKEN, pes)
+            where, colour = transfer.where(block), Name(self._colour("in", axis))
+            block.add(Receive(transfer.vector, colour, where, then))
+            return
+        transfer.configure("COPY", ALONE, pes)
+        transfer.pack(block)
+        where, colour = transfer.where(block), Name(self._colour("out", axis))
+        block.add(Send(transfer.vector, colour, where, then))
+        block.add(SendCommands(colour, ("ADVANCE",)))
+        block.charge(scalar=1)
+
+
+def _list_tails(sides: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield each side with those after it."""
+    return (sides[k:] for k in range(len(sides)))
+
+
+def _simplify(pes: isl.Set) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : PE } as one convex piece where it is one."""
+    hull = isl.Set.from_basic_set(pes.coalesce().simple_hull())
+    return hull if hull.is_equal(pes) else pes
+
+
+def write_exchanges(program: RoleProgram) -> list[str]:
+    """Write what PEs exchange, and return the functions that are called between two invocations.
+
+    What is carried to others before it changes comes before it is taken anew from neighbours.
+    """
+    model, exchanges = program.model, _list_exchanges(program)
+    for exchange in exchanges:
+        exchange.write()
+    carried = model.of_kind(task_graph.Carry)
+    moved = {move.tensor for move in model.graph.moves.values()}
+    last = max((k for k, t in enumerate(carried.values(), 1) if t.expression in moved), default=0)
+    names = [program.naming.of(name) for name in carried]
+    if not exchanges:
+        return [*names, "restart"]
+    return [*names[:last], exchanges[0].begin, *names[last:]]
+
+
+def _list_exchanges(program: RoleProgram) -> list[Exchange]:
+    """Return the rounds of all moves, in their order; after the last one comes the restart."""
+    rounds = [
+        (name, number, sides)
+        for name, move in program.model.graph.moves.items()
+        for number, sides in enumerate(move.rounds)
+    ]
+    found: list[Exchange] = []
+    for name, number, sides in reversed(rounds):
+        then = found[0].begin if found else "restart"
+        found.insert(0, Exchange(
+            program=program, move=name, number=number, sides=sides, then=then
+        ))
+    return found
