@@ -42,6 +42,7 @@ from lairmake.stages.layer.estimate.guess import (
     find_travel,
     guess_send,
 )
+from lairmake.stages.layer.routes.halos import name_task
 from lairmake.stages.layer.routes.lines import count_most_rows
 from lairmake.stages.layer.texts.task_graph import (
     Carry,
@@ -57,6 +58,7 @@ from lairmake.stages.layer.texts.task_graph import (
     Spread,
     StoreTask,
 )
+from lairmake.stages.movement.cost import SideLoad, find_round_cycles
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest_value
@@ -330,9 +332,26 @@ def find_back(facts: Facts, name: str) -> float:
         found += sent[name] + find_order(facts, f"spread_{name}")
     return found
 
+def find_exchange(facts: Facts, pe: PE) -> float:
+    """Return the cycles between two invocations in which a PE exchanges halos with neighbours."""
+    found = 0.0
+    for name, move in facts.graph.moves.items():
+        for sides in move.rounds:
+            loads: dict[str, SideLoad] = {}
+            for side in sides:
+                send, receive = (name_task(verb, name, side) for verb in ("send", "receive"))
+                loads[side] = SideLoad(
+                    sent=facts.amounts[send][pe].instances,
+                    taken=facts.amounts[receive][pe].instances,
+                )
+                found += find_order_at(facts, send, pe) + find_order_at(facts, receive, pe)
+            found += find_round_cycles(facts.profile, loads)
+    return found
+
 # --- Timeline of some PEs -------------------------------------------------------------------------
 #
 #     restart -> arrivals -> statements, in steps or as a whole -> departures -> fed back -> ...
+#             -> exchange
 #
 # Each PE runs one task after the other. A statement starts where all is there that it waits for;
 # what leaves passes from PE to PE, and is there for those that take it back.
@@ -535,8 +554,10 @@ class Timeline:
             if isinstance(task, Initialise | Carry)
         )
         done = max(self.free[last] + self.owed.get(last, 0.0), *self.back.values(), 0.0)
-        again = done + begin + self.profile.dispatch - spent["arrive"]
-        spent["fed_back"] *= 1 + more
+        exchange = max((find_exchange(self.facts, pe) for pe in self.facts.places), default=0.0)
+        restart = exchange if self.facts.graph.moves else self.profile.dispatch
+        again = done + begin + restart - spent["arrive"]
+        spent["fed_back"] = spent["fed_back"] * (1 + more) + exchange * more
         leave = end - self.free[last]
         spent["computes"] = end + again * more - leave - spent["arrive"] - spent["fed_back"]
         return TimelineTimes(cycles=end + again * more, spent=spent, leave=leave)

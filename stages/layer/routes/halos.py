@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import typing
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.routes.feedback import find_astray
+from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
 from lairmake.stages.layer.texts.isl_files import RoutesObject, Routing, Said, named
 from lairmake.stages.layer.texts.task_graph import Move, Side
+from lairmake.stages.movement.cost import SideLoad, find_around_cycles, find_round_cycles
 from lairmake.stages.movement.flow import Routes
 from lairmake.stages.movement.halo import (
     AXES,
@@ -24,6 +26,7 @@ from lairmake.stages.movement.halo import (
     find_turning_routes,
 )
 from lairmake.stages.poly.canonical import find_example, from_domain, list_maps, unite
+from lairmake.stages.poly.cardinality import cardinality, count_most
 from lairmake.stages.skewing.elements import (
     Lair,
     find_computed_elements,
@@ -110,6 +113,7 @@ def add_moves(streams: Streams) -> Streams:
                 for axis in AXES
                 if any(each.along(axis) for each in rounds)
             },
+            ways=_find_ways(moved, rounds, placed),
         )
         routed = (_routed(name, each, axis) for each in rounds for axis in AXES)
         streams = replace(
@@ -118,6 +122,27 @@ def add_moves(streams: Streams) -> Streams:
             routed=join((streams.routed, *routed)),
         )
     return streams
+
+
+def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> dict[str, int]:
+    """Return the cycles of a halo on the PE that has most of it, and of going around."""
+    halo = sum(
+        find_round_cycles(placed.profile, {
+            side: SideLoad(
+                sent=count_most(here.range_factor_domain().reverse()),
+                taken=count_most(here.range_factor_range().reverse()),
+            )
+            for side, here in each.sides.items()
+        })
+        for each in rounds
+    )
+    own, needed = moved.range_factor_domain(), moved.range_factor_range()
+    way = choose_way(own, needed, placed.core, lambda side: True)
+    elements = cardinality(isl.Map.from_union_map(
+        from_domain(placed.needed, moved.get_tuple_name(IN))
+    ).domain())
+    around = find_around_cycles(placed.profile, elements, straight=way.straight)
+    return {"halo": halo, AROUND: around}
 
 
 def _name_move(tensor: str, placed: PlacedLayer) -> str:
