@@ -54,7 +54,7 @@ def test_sums_that_another_statement_reads_have_no_way_there(graph: LayerFolder)
 
 
 def test_what_is_delayed_is_needed_where_it_is_read(graph: LayerFolder) -> None:
-    graph.write("layer.yaml", FULL + "delays: {relu.a: 1}\n")
+    graph.write("layer.yaml", FULL + "delays: {relu.a: 1}\nmoves: {y_delay1: around}\n")
     assert graph.error().startswith(
         "layer.yaml:2:12: error: y[0] is computed on PE[0, 0], but PE[1, 1] needs it\n"
     )

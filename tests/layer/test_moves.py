@@ -1,0 +1,274 @@
+"""What neighbours need of each other in the next invocation: halos, bit for bit as NumPy has it."""
+
+import islpy as isl
+import numpy as np
+import pytest
+
+from lairmake.stages.diagnose import UserError, UserErrors
+from tests.layer.built import build, function
+from tests.layer.test_graph_values import right
+
+STEP = """lair step(): {type} u[{n}][{m}] -> {type} un[{n}][{m}]
+{{
+  all (i, j, r, s) in ({n}, {m}, 3, 3) where {taps} and 1 <= i <= {n} - 2 and 1 <= j <= {m} - 2
+    un[i][j] += u[i + r - 1][j + s - 1] * 0.25
+}}
+"""
+STAR, BOX, CORNERS = "(r + s) mod 2 = 1", "r + s >= 0", "(r + s) mod 2 = 0"
+MAPPING = """target: "{{ PE[{target}] }}"
+placement: "{{ step[i,j,r,s] -> PE[{placement}] }}"
+invocations: 3
+tensors: {{u: {{next: un}}}}
+"""
+
+
+def stencil(n=9, m=9, taps=STAR, type_="float32", target="3, 3", placement="j//3, i//3", more=""):
+    """Return a layer of three steps of a stencil, built up to its results."""
+    lair = STEP.format(n=n, m=m, taps=taps, type=type_)
+    mapping = MAPPING.format(target=target, placement=placement) + more
+    return given(build(lair, mapping, "route"), type_, u=(n, m))
+
+
+def given(built, type_=np.float32, **shapes):
+    """Return the results of a layer for seeded inputs of small integers."""
+    rng = np.random.default_rng(42)
+    (built.folder / "inputs").mkdir(exist_ok=True)
+    for name, shape in shapes.items():
+        values = rng.integers(-4, 5, shape).astype(type_)
+        np.save(built.folder / f"inputs/{name}.npy", values)
+    return built.through("simulate")
+
+
+def in_numpy(built, taps, steps=3):
+    """Return what the steps give, of the input of a layer: exactly, for its numbers are short."""
+    u = np.load(built.folder / "inputs/u.npy").astype(np.float64)
+    inside = [(r, s) for r in range(3) for s in range(3) if {
+        STAR: (r + s) % 2 == 1, BOX: True, CORNERS: (r + s) % 2 == 0}[taps]]
+    n, m = u.shape
+    for _ in range(steps):
+        un = np.zeros_like(u)
+        for r, s in inside:
+            un[1:-1, 1:-1] += u[r:n - 2 + r, s:m - 2 + s] * 0.25
+        u = un
+    return u
+
+
+def rounds(built):
+    """Return the rounds of each move."""
+    moves = built.yaml("tasks.yaml").get("moves", {})
+    return {name: ["".join(sides) for sides in move["rounds"]] for name, move in moves.items()}
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, ["EWSN"]),
+        pytest.param({"taps": BOX}, ["EW", "SN"], marks=pytest.mark.wide),
+        pytest.param({"taps": CORNERS}, ["EW", "SN"], marks=pytest.mark.wide),
+        pytest.param({"n": 8, "m": 12, "type_": "float16", "target": "4, 2",
+                      "placement": "j//3, i//4"}, ["EWSN"], marks=pytest.mark.wide),
+        pytest.param({"n": 10, "m": 8, "taps": BOX, "placement": "j//3, i//4"}, ["EW", "SN"],
+                     marks=pytest.mark.wide),
+        pytest.param({"n": 7, "m": 5, "target": "6, 8", "placement": "j + 1, i + 1"}, ["EWSN"],
+                     marks=pytest.mark.wide),
+        pytest.param({"n": 6, "m": 6, "taps": BOX, "target": "6, 6", "placement": "i, 5 - j"},
+                     ["EW", "SN"], marks=pytest.mark.wide),
+        pytest.param({"target": "1, 3", "placement": "0, i//3"}, ["SN"], marks=pytest.mark.wide),
+        pytest.param({"taps": BOX, "target": "3, 1", "placement": "j//3, 0"}, ["EW"],
+                     marks=pytest.mark.wide),
+    ],
+    ids=["star", "box", "corners", "wide", "ragged", "one element a PE", "turned", "a column",
+         "a row"],
+)
+@pytest.mark.parametrize("machine", ["plain", pytest.param("wse3", marks=pytest.mark.wide),
+                                     pytest.param("ideal", marks=pytest.mark.wide)])
+def test_a_stencil_is_as_numpy_has_it(options, found, machine):
+    more = "" if machine == "plain" else f"machine: {machine}\n"
+    built = stencil(**options, more=more)
+    assert rounds(built) == {"u_halo": found}
+    assert np.array_equal(built.output("un"), in_numpy(built, options.get("taps", STAR)))
+    graph = built.yaml("tasks.yaml")
+    assert not graph["arrivals"] and not graph["departures"]
+    assert graph["moves"]["u_halo"]["ways"]["halo"] < graph["moves"]["u_halo"]["ways"]["around"]
+
+
+def test_pes_send_what_neighbours_lack_and_no_more():
+    """Of a star nobody needs the corners of a block; each PE has room for a margin."""
+    built = stencil()
+    routes, memory = built.objects("routes.isl"), built.objects("memory.isl")
+    east = "{ u[i,j] -> [PE[x,y] -> PE[x + 1,y]] : 3x + 2 = j and 3y <= i <= 3y + 2 "
+    east += "and 1 <= i <= 7 and 0 <= x < 2 }"
+    assert routes["u_halo_east"].is_equal(isl.UnionMap(east))
+    local = isl.UnionSet("{ u_local[i,j] : 0 <= i < 5 and 0 <= j < 5 }")
+    assert local.is_subset(memory["local"])
+
+
+def test_routers_between_two_neighbours_turn_and_others_do_not():
+    built = stencil()
+    colours = built.yaml("build/layout.yaml")["colours"]
+    assert sorted(colours) == [f"u_halo_{axis}_{end}" for axis in "xy" for end in ("even", "odd")]
+    for name, colour in colours.items():
+        middle = "y" if "_y_" in name else "x"
+        counts = isl.UnionMap(f"{{ PE[x,y] -> [2] : 0 <= x,y <= 2 and {middle} = 1; "
+                              f"PE[x,y] -> [1] : 0 <= x,y <= 2 and {middle} != 1 }}")
+        assert isl.UnionMap(colour["counts"]).is_equal(counts), name
+        assert isl.UnionMap(colour["ring"]).range().is_equal(isl.UnionSet("{ [1] }"))
+
+
+def test_a_pe_starts_what_moves_along_an_axis_first_before_what_moves_back():
+    built = stencil()
+    body = "\n".join(function(built.program("simd/pe_compute.c"), "exchange_u_halo"))
+    for axis, first, second in (("x", "east", "west"), ("y", "south", "north")):
+        for verb in ("send", "receive"):
+            assert body.index(f"{verb}_u_halo_{first}") < body.index(f"{verb}_u_halo_{second}")
+        assert body.count(f"send_control(pe, out_{axis}, COMMANDS(ADVANCE), 0, 1);") == 2
+
+
+@pytest.mark.wide
+def test_more_invocations_than_positions_and_results_that_leave():
+    leaves = 'tensors: {u: {next: un}, un: {leaves: "{ un[i,j] -> [PE[j//3, -1] -> index[i]] }"}}'
+    mapping = MAPPING.format(target="3, 3", placement="j//3, i//3")
+    mapping = mapping.replace("tensors: {u: {next: un}}", leaves).replace("index[i]", "index[i, j]")
+    built = build(STEP.format(n=9, m=9, taps=STAR, type="float32"),
+                  mapping.replace("invocations: 3", "invocations: 5"), "simulate")
+    assert right(built) and rounds(built) == {"u_halo": ["EWSN"]}
+
+
+TWO = """lair a(): float32 u[8][8], float32 v[8][8] -> float32 un[8][8]
+{ all (i, j, r) in (8, 8, 3) where 1 <= i <= 6 un[i][j] += u[i + r - 1][j] * 0.25 + v[i][j] * 0.5 }
+lair b(): float32 u[8][8], float32 v[8][8] -> float32 vn[8][8]
+{ all (i, j, r) in (8, 8, 3) where 1 <= j <= 6 vn[i][j] += v[i][j + r - 1] * 0.25 - u[i][j] }
+graph g(): float32 u[8][8], float32 v[8][8] -> float32 un[8][8], float32 vn[8][8]
+{ un = a(u, v) vn = b(u, v) }
+"""
+
+
+@pytest.mark.wide
+def test_two_fields_that_need_each_other_exchange_one_after_the_other():
+    mapping = """target: "{ PE[2, 4] }"
+placement: "{ a[i,j,r] -> PE[j//4, i//2]; b[i,j,r] -> PE[j//4, i//2] }"
+invocations: 3
+tensors: {u: {next: un}, v: {next: vn}}
+"""
+    built = given(build(TWO, mapping, "route"), u=(8, 8), v=(8, 8))
+    right(built)
+    assert rounds(built) == {"u_halo": ["SN"], "v_halo": ["EW"]}
+    u, v = (np.load(built.folder / f"inputs/{name}.npy").astype(float) for name in "uv")
+    for _ in range(3):
+        un, vn = np.zeros_like(u), np.zeros_like(v)
+        un[1:-1] = sum(u[r:6 + r] * 0.25 + v[1:-1] * 0.5 for r in range(3))
+        vn[:, 1:-1] = sum(v[:, r:6 + r] * 0.25 - u[:, 1:-1] for r in range(3))
+        u, v = un, vn
+    assert np.array_equal(built.output("un"), u) and np.array_equal(built.output("vn"), v)
+
+
+WAVE = """lair w(): float32 u[9][8], float32 v[9][8] -> float32 un[9][8]
+{
+  all (i, j, r, s) in (9, 8, 3, 3) where (r + s) mod 2 = 1 and 1 <= i <= 7 and 1 <= j <= 6
+    un[i][j] += u[i + r - 1][j + s - 1] * 0.5 - v[i + r - 1][j + s - 1] * 0.25
+}
+graph g(): float32 u[9][8] -> float32 un[9][8] { un = w(u, u) }
+"""
+
+
+@pytest.mark.wide
+def test_what_is_delayed_is_taken_with_its_halo_before_that_is_new():
+    mapping = """target: "{ PE[2, 3] }"
+placement: "{ w[i,j,r,s] -> PE[j//4, i//3] }"
+invocations: 4
+delays: {w.v: 1}
+tensors: {u: {next: un}}
+"""
+    built = given(build(WAVE, mapping, "route"), u=(9, 8))
+    right(built)
+    assert rounds(built) == {"u_halo": ["EWSN"]}
+    body = "".join(function(built.program("simd/pe_compute.c"), "complete"))
+    order = [body.index(f"{name}(pe)") for name in ("carry_u_delay1", "exchange_u_halo", "carry_u")]
+    assert order == sorted(order)
+    u = np.load(built.folder / "inputs/u.npy").astype(float)
+    v = np.zeros_like(u)
+    for _ in range(4):
+        un, sides = np.zeros_like(u), [(0, 1), (1, 0), (1, 2), (2, 1)]
+        for r, s in sides:
+            un[1:-1, 1:-1] += u[r:7 + r, s:6 + s] * 0.5 - v[r:7 + r, s:6 + s] * 0.25
+        u, v = un, u
+    assert np.array_equal(built.output("un"), u)
+
+
+LINE = """lair s(): int32 u[40] -> int32 un[40]
+{ all (i, r) in (40, 3) where 1 <= i <= 38 un[i] += u[i + r - 1] }
+"""
+
+
+def test_on_a_line_all_hear_from_both_sides():
+    """Whatever turns at a wrong time, or is not there in time, hangs or is wrong here.
+
+    The PE in the middle has most to do, and the others wait for it.
+    """
+    mapping = ALONG.format(place="(i + 26)//32, 1").replace("[i] ->", "[i,r] ->")
+    built = given(build(LINE, mapping, "route"), np.int32, u=40)
+    assert rounds(built) == {"u_halo": ["EW"]}
+    u = np.load(built.folder / "inputs/u.npy")
+    for _ in range(3):
+        u = np.concatenate([[0], u[:-2] + u[1:-1] + u[2:], [0]])
+    assert np.array_equal(built.output("un"), u)
+
+
+SHIFT = """lair s(): int32 u[12] -> int32 un[12]
+{ all (i) in (12) where 1 <= i un[i] += u[i - 1] + 1 }
+"""
+ALONG = """target: "{{ PE[5, 2] }}"
+placement: "{{ s[i] -> PE[{place}] }}"
+invocations: 3
+tensors: {{u: {{next: un}}}}
+"""
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [("i//4, 1", {"u_halo": ["E"]}), ("1, i//6", {"u_halo": ["S"]}), ("i mod 4, 1", {}),
+     ("2*(i//4), 1", {})],
+    ids=["east", "south", "not neighbours", "beyond a gap"],
+)
+def test_what_moves_one_way_is_a_halo_where_it_reaches_neighbours(place, found):
+    built = given(build(SHIFT, ALONG.format(place=place), "route"), np.int32, u=12)
+    assert rounds(built) == found
+    u = np.load(built.folder / "inputs/u.npy")
+    for _ in range(3):
+        u = np.concatenate([[0], u[:-1] + 1])
+    assert np.array_equal(built.output("un"), u)
+
+
+def refused(lair, mapping):
+    """Return the error of a layer."""
+    with pytest.raises((UserError, UserErrors)) as error:
+        build(lair, mapping, "adapt")
+    return str(error.value).partition(": error: ")[2]
+
+
+def test_a_halo_that_is_none_is_refused():
+    mapping = ALONG.format(place="i mod 4, 1") + "moves: {u: halo}\n"
+    assert refused(SHIFT, mapping) == """\
+u has no halo: u[3] of PE[3, 1] is needed on PE[0, 1]
+  moves: {u: halo}
+          ^
+hint: place what computes u next to what reads it, or leave `u` out of `moves`, and it goes around \
+by adapters
+"""
+
+
+def test_moves_are_of_tensors_that_change():
+    mapping = ALONG.format(place="i//4, 1") + "moves: {un: halo}\n"
+    assert refused(SHIFT, mapping) == """\
+un is no tensor that changes from one invocation to the next
+  moves: {un: halo}
+          ^^
+hint: those that do are u: say of these how they move, or leave `moves` out
+"""
+
+
+def test_what_is_to_go_around_goes_around():
+    built = build(SHIFT, ALONG.format(place="i//4, 1") + "moves: {u: around}\n", "route")
+    graph = built.yaml("tasks.yaml")
+    assert rounds(built) == {} and graph["departures"]["un_away"]["feedback"] == "un_feedback"
