@@ -42,7 +42,6 @@ from lairmake.stages.poly.functions import (
     find_least,
     greatest_value,
     is_affine_function,
-    least_value,
     project_names,
 )
 
@@ -434,8 +433,10 @@ class StepTables:
 
 def _find_type(function: isl.PwAff) -> EntryType:
     """Return the type of a table of the values of a function."""
-    values = least_value(function).to_python(), greatest_value(function).to_python()
-    return "int16" if all(abs(value) < 1 << 15 for value in values) else "int32"
+    values = isl.Set.from_pw_aff(function)
+    values = project_names(values, values.get_var_names_not_none(PARAM))
+    ends = find_least(values, 0), find_greatest(values, 0)
+    return "int16" if all(abs(end.to_python()) < 1 << 15 for end in ends) else "int32"
 
 
 def _composed(function: isl.PwAff, name: str, value: isl.PwAff) -> isl.PwAff:
