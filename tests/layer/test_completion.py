@@ -67,6 +67,7 @@ def test_where_several_tensors_agree_on_one_pe_it_is_that():
 
 
 def test_a_statement_that_no_element_gives_one_pe_has_no_place():
-    far = replace(LAIR, reads=isl.UnionMap("{ s[i, j] -> x[j]; t[i, j] -> x[j] }"))
+    reads = isl.UnionMap("{ s[i, j] -> x[j]; t[i, j] -> x[j] }")
+    far = replace(LAIR, accesses=reads, reads=reads)
     given = isl.UnionMap("{ s[i, j] -> PE[j, i] : 0 <= i, j < 4 }")
     assert complete(given, far).is_equal(given)
