@@ -65,8 +65,10 @@ USAGE = np.dtype(
     align=True,
 )
 STATES = ("idle", "busy", "moving", "no_input", "no_space", "under_way", "blocked", "full_queue")
+ACTIVE = STATES[1:]
 ACTIVITY = np.dtype([
-    (name, "i4") for name in (*STATES[1:], "received", "first", "last")
+    ("cycles", "i4", len(ACTIVE)),
+    *((name, "i4") for name in ("received", "first", "last")),
 ])
 LINK = np.dtype([("wavelets", "i4"), ("stalls", "i4")])
 BINS = 1024

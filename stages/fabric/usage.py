@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.engine import STATES
+from lairmake.stages.fabric.engine import ACTIVE
 from lairmake.stages.fabric.grid import SIDES, Grid
 from lairmake.stages.fabric.outcome import sum_path
 from lairmake.stages.machine.scalar_code import SCALAR_KINDS
@@ -68,7 +68,7 @@ class MachineUsage:
     `sent`; the cycles of the `first` activity of each, and after the `last`, -1 for none. `links`
     has [side][row][column], in the order of SIDES, of the link on which the router hears that
     side: wavelets, and the cycles in which the first of a queue at its end waited. `bins` are
-    [state][bin], PE-cycles in each of STATES but the first, in bins of `width` cycles; `hops` is
+    [state][bin], PE-cycles in each of ACTIVE, in bins of `width` cycles; `hops` is
     by bin.
     """
 
@@ -85,7 +85,7 @@ class MachineUsage:
 def find_usage(run: FabricRun) -> MachineUsage:
     """Return what a run used."""
     charged, activity, grid = run.usage, run.activity, run.grid
-    states = {name: activity[name] for name in STATES[1:]}
+    states = {name: activity["cycles"][:, n] for n, name in enumerate(ACTIVE)}
     states["idle"] = run.until - np.sum(list(states.values()), axis=0)
     scalars = sum(charged[kind] for kind in SCALAR_KINDS)
     known = charged["lanes"] + charged["memory"] + scalars + charged["streams"]

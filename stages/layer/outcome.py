@@ -18,7 +18,7 @@ from lairmake.stages.diagnose import Source, UserError, nearest
 from lairmake.stages.fabric.compiler import CompilerError, build_library
 from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from lairmake.stages.fabric.engine import STATES, Tell
+from lairmake.stages.fabric.engine import ACTIVE, Tell
 from lairmake.stages.fabric.grid import check_texts
 from lairmake.stages.fabric.layout import FabricLayout, Queue, Role, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
@@ -190,7 +190,8 @@ def find_awaited(run: FabricRun, profile: Profile) -> tuple[str, ...]:
     A PE waits for queues where it cannot send, or for elements that stand in queues before it:
     then wavelets waited as long on a link.
     """
-    waits = {state: int(run.activity[state].max(initial=0)) for state in STATES[1:]}
+    cycles = run.activity["cycles"]
+    waits = {state: int(cycles[:, n].max(initial=0)) for n, state in enumerate(ACTIVE)}
     stalled = min(waits["no_input"], int(run.links["stalls"].max(initial=0)))
     awaited = {
         **dict.fromkeys(QUEUES, max(waits["no_space"], waits["full_queue"], stalled)),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from lairmake.stages.fabric.engine import STATES
+from lairmake.stages.fabric.engine import ACTIVE
 from lairmake.stages.fabric.grid import SIDES
 from lairmake.stages.fabric.usage import CYCLES, find_usage, sum_up, write_usage
 from lairmake.stages.machine.profile import load_profile
@@ -16,7 +16,7 @@ from tests.fabric.test_fc import W, X
 
 ELEMENTS = 32
 RAMP = SIDES.index("ramp")
-WAITING = STATES[STATES.index("moving") + 1 :]
+WAITING = ACTIVE[ACTIVE.index("moving") + 1 :]
 
 
 def states(row):
@@ -50,13 +50,14 @@ def ran(library):
     (5, "full_queue", "it forwards what PE 6 takes from when z has come"),
 ])
 def test_a_pe_that_waits_says_for_what(ran, pe, state, why):
-    waits = {name: int(ran.activity[name][pe]) for name in WAITING}
+    waits = {name: int(ran.activity["cycles"][pe, ACTIVE.index(name)]) for name in WAITING}
     assert {name for name, count in waits.items() if count} == {state}, (why, waits)
 
 
 def test_what_streams_move_is_counted_by_the_cycle(ran):
     """PE 4 receives 32 elements, one a cycle, when z has come; PE 0 runs a task beside one."""
-    assert ran.activity["moving"][[0, 4]].tolist() == [ELEMENTS - 1, ELEMENTS]
+    moving = ACTIVE.index("moving")
+    assert ran.activity["cycles"][[0, 4], moving].tolist() == [ELEMENTS - 1, ELEMENTS]
 
 
 @pytest.fixture(params=["states", "fc", "fc on two samples, with narrow queues"])
@@ -76,7 +77,9 @@ def test_cycles_of_all_kinds_add_up_to_the_run(any_run):
     assert (sum(usage.pes[name] for name in CYCLES) == usage.until).all()
     assert all((usage.pes[name] >= 0).all() for name in CYCLES)
     assert (usage.pes["last"] <= usage.until).all()
-    np.testing.assert_array_equal(any_run.activity["busy"], any_run.usage["busy"])
+    np.testing.assert_array_equal(
+        any_run.activity["cycles"][:, ACTIVE.index("busy")], any_run.usage["busy"]
+    )
 
 
 def test_links_add_up_to_the_traffic(any_run):
@@ -92,9 +95,9 @@ def test_links_add_up_to_the_traffic(any_run):
 
 def test_bins_have_the_cycles_of_pes_over_time(any_run):
     usage = find_usage(any_run)
-    assert usage.bins.sum(axis=1).tolist() == [
-        any_run.activity[name].sum() for name in STATES[1:]
-    ]
+    np.testing.assert_array_equal(
+        usage.bins.sum(axis=1), any_run.activity["cycles"].sum(axis=0)
+    )
     assert usage.hops.sum() == any_run.hops
     assert (usage.bins.sum(axis=0) <= usage.width * any_run.activity.size).all()
 
@@ -107,7 +110,7 @@ def test_a_long_run_has_wider_bins(library, row):
     usage = find_usage(run_fabric(
         library, layout, load_profile("ideal", {}), {"x": np.zeros(8, "i4")}, 625
     ))
-    busy, moving = (usage.bins[STATES.index(name) - 1] for name in ("busy", "moving"))
+    busy, moving = (usage.bins[ACTIVE.index(name)] for name in ("busy", "moving"))
     assert (usage.width, moving.size) == (8, -(-usage.until // 8))
     assert moving.sum() == 5000 and (busy + moving)[1:-1].tolist() == [8] * (moving.size - 2)
 
@@ -116,7 +119,7 @@ def test_the_busiest_link_is_the_first_of_those_with_most_wavelets(ran):
     used = sum_up(ran)
     assert (used.busiest_link.pe, used.busiest_link.side) == ((4, 0), "W")
     assert used.busiest_link.wavelets == ELEMENTS + 1  # q, and z
-    assert used.cycles["blocked"] == ran.activity["blocked"][1]
+    assert used.cycles["blocked"] == ran.activity["cycles"][1, ACTIVE.index("blocked")]
 
 
 def test_the_same_usage_gives_the_same_bytes_which_numpy_reads(any_run):
