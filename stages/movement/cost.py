@@ -29,9 +29,15 @@ class SideLoad:
     taken: int
 
 
-def find_round_cycles(profile: Profile, sides: Mapping[str, SideLoad]) -> int:
-    """Return the cycles of a round on a PE, given what moves to each side."""
+def find_round_cycles(
+    profile: Profile, sides: Mapping[str, SideLoad], *, in_turn: bool = False
+) -> int:
+    """Return the cycles of a round on a PE, given what moves to each side.
+
+    Streams that are `in_turn` are configured anew.
+    """
     started = sum(_start(profile, each) for each in sides.values())
+    started += sum(map(_count, sides.values())) * profile.configuration * int(in_turn)
     moved = sum(each.sent + each.taken for each in sides.values())
     lanes = [[sides[side] for side in pair if side in sides] for pair in AXES.values()]
     longest = max(_find_lane(profile, lane) for lane in lanes)
@@ -67,5 +73,10 @@ def _start(profile: Profile, each: SideLoad) -> int:
     Behind what it sends it sends a command.
     """
     tests = 2 * (profile.scalar + profile.find_kind_cost("branch"))
-    streams = bool(each.sent) + bool(each.taken)
-    return tests + streams * (profile.address + profile.scalar) + bool(each.sent) * profile.scalar
+    streams = _count(each) * (profile.address + profile.scalar)
+    return tests + streams + bool(each.sent) * profile.scalar
+
+
+def _count(each: SideLoad) -> int:
+    """Return how many streams of a side a PE has."""
+    return bool(each.sent) + bool(each.taken)

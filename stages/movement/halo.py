@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from lairmake.stages.poly.sides import SIDES
 # --- Patterns of movement -------------------------------------------------------------------------
 #
 # What moves is { T[e] -> [PE -> PE'] }: an element of a tensor, who has it, and who needs it. It is
-# a halo where all who need elements are neighbours of those that have them. Elements go to the
-# sides at once; where some are needed by neighbours at a corner, along one axis first, and then on
-# along the other one, with what neighbours at the sides need.
+# a halo where all who need elements are near those that have them, and PEs on the way, which pass
+# them on: a step in a round. Elements go to all sides at once; where some are needed along both
+# axes, along one axis first, and then on along the other one, with what PEs on the axes need.
 #
 # Source   halo exchanges of stencil codes, in which rows are sent with what columns brought
 
@@ -27,17 +28,8 @@ AXES: dict[Axis, tuple[str, str]] = {"x": ("E", "W"), "y": ("S", "N")}
 """
 STEPS = {"E": (1, 0), "W": (-1, 0), "S": (0, 1), "N": (0, -1)}
 """From a PE to its neighbour on a side."""
-STRAIGHT: dict[Axis, str] = {
-    "x": "{ [PE[x, y] -> PE[u, v]] -> [PE[x, y] -> PE[u, y]] : u != x }",
-    "y": "{ [PE[x, y] -> PE[u, v]] -> [PE[x, y] -> PE[x, v]] : v != y }",
-}
-"""The first part of a way, along an axis."""
-ACROSS: dict[Axis, str] = {
-    "x": "{ [PE[x, y] -> PE[u, v]] -> [PE[x, v] -> PE[u, v]] : u != x }",
-    "y": "{ [PE[x, y] -> PE[u, v]] -> [PE[u, y] -> PE[u, v]] : v != y }",
-}
-"""The last part of a way, along an axis, after one along the other axis."""
-NEAR = "{ PE[x, y] : -1 <= x <= 1 and -1 <= y <= 1 }"
+MOST_STEPS = 4
+"""The most steps of a halo along an axis."""
 CORNERS = "{ PE[x, y] : x != 0 and y != 0 }"
 
 
@@ -62,24 +54,33 @@ def find_rounds(moved: isl.Map, pes: isl.Set) -> tuple[Round, ...]:
     Raises NoHaloError if it is none.
     """
     steps = moved.range().unwrap().deltas()
-    if not steps.is_subset(isl.Set(NEAR)):
-        far = steps.subtract(isl.Set(NEAR)).lexmin()
-        raise NoHaloError(_describe(moved, far))
+    near = isl.Set(f"{{ PE[x, y] : -{MOST_STEPS} <= x, y <= {MOST_STEPS} }}")
+    if not steps.is_subset(near):
+        raise NoHaloError(f"{_describe(moved, steps.subtract(near))}, more than {MOST_STEPS} away")
+    alone = _find_alone(moved.range().unwrap())
+    if not alone.is_empty():
+        raise NoHaloError(f"{_describe(moved, alone)}, which needs nothing of a PE between")
     if steps.is_disjoint(isl.Set(CORNERS)):
-        return (_round(moved, moved),)
-    orders: tuple[tuple[Axis, Axis], ...] = (("x", "y"), ("y", "x"))
-    for first, second in orders:
-        before = moved.apply_range(isl.Map(STRAIGHT[first]))
-        if before.range().unwrap().range().is_subset(pes):
-            after = moved.apply_range(isl.Map(ACROSS[second]))
-            return tuple(_round(each, each) for each in (before, after))
-    corner = steps.intersect(isl.Set(CORNERS)).lexmin()
-    raise NoHaloError(f"{_describe(moved, corner)}, and not both have a neighbour that computes")
+        hops = [_list_hops(moved, axis, first=True) for axis in AXES]
+        both = itertools.zip_longest(*hops, fillvalue={})
+        orders = [tuple(Round(sides=one | other) for one, other in both)]
+    else:
+        ways: tuple[tuple[Axis, Axis], ...] = (("x", "y"), ("y", "x"))
+        orders = [
+            tuple(Round(sides=each) for each in (
+                *_list_hops(moved, first, first=True), *_list_hops(moved, then, first=False)
+            ))
+            for first, then in ways
+        ]
+    for rounds in orders:
+        if all(taken.is_subset(pes) for taken in _list_takers(rounds)):
+            return rounds
+    raise NoHaloError(f"{_describe(moved, steps)}, and not all PEs between compute")
 
 
-def _describe(moved: isl.Map, step: isl.Set) -> str:
-    """Return who needs what of whom, of those that are so many steps away."""
-    ways = moved.range().unwrap().deltas_map().intersect_range(step).domain()
+def _describe(moved: isl.Map, steps: isl.Set) -> str:
+    """Return who needs what of whom, so many steps away."""
+    ways = moved.range().unwrap().deltas_map().intersect_range(steps.lexmax()).domain()
     one = moved.intersect_range(ways).lexmin()
     one = one.intersect_domain(one.domain().lexmin())
     pair = one.range().unwrap()
@@ -87,25 +88,54 @@ def _describe(moved: isl.Map, step: isl.Set) -> str:
     return f"{element} of {owner} is needed on {user}"
 
 
-def _round(along_x: isl.Map, along_y: isl.Map) -> Round:
-    """Return what moves to each side, of what moves along the axes."""
-    found = {}
-    for axis, sides in AXES.items():
-        for side in sides:
-            x, y = STEPS[side]
-            one = isl.Map(f"{{ PE[x, y] -> PE[x + ({x}), y + ({y})] }}")
-            here = (along_x if axis == "x" else along_y).intersect_range(one.wrap()).coalesce()
-            if not here.is_empty():
-                found[side] = here
-    return Round(sides=found)
+def _find_alone(pairs: isl.Map) -> isl.Set:
+    """Return the steps of { PE -> PE' } such that PE' needs nothing of who is a step nearer.
+
+    Of those that are several steps long, along the axis of most: what passes PEs between is then of
+    no use to them.
+    """
+    found = isl.Set("{ PE[x, y] : false }")
+    for next_, long in (
+        ("PE[x + 1, y]", "u - x > 1 and u - x >= v - y, y - v"),
+        ("PE[x - 1, y]", "x - u > 1 and x - u >= v - y, y - v"),
+        ("PE[x, y + 1]", "v - y > 1 and v - y > u - x, x - u"),
+        ("PE[x, y - 1]", "y - v > 1 and y - v > u - x, x - u"),
+    ):
+        nearer = isl.Map(f"{{ [PE[x, y] -> PE[u, v]] -> [{next_} -> PE[u, v]] : {long} }}")
+        lacking = pairs.wrap().apply(nearer).subtract(pairs.wrap()).apply(nearer.reverse())
+        found = found.union(lacking.unwrap().intersect(pairs).deltas())
+    return found
 
 
-def list_members(rounds: Sequence[Round]) -> Iterator[isl.Map]:
-    """Yield { T[e] -> PE } of those that send elements, and of those that take them."""
+def _list_hops(moved: isl.Map, axis: Axis, *, first: bool) -> list[dict[str, isl.Map]]:
+    """Return what moves along an axis, by step and side: `first`, or after the other axis."""
+    found: list[dict[str, isl.Map]] = []
+    for number in range(1, MOST_STEPS + 1):
+        sides = {side: _hop(moved, axis, side, number, first=first) for side in AXES[axis]}
+        some = {side: each for side, each in sides.items() if not each.is_empty()}
+        if some:
+            found.append(some)
+    return found
+
+
+def _hop(moved: isl.Map, axis: Axis, side: str, number: int, *, first: bool) -> isl.Map:
+    """Return what moves to a side in a step of so many, along an axis."""
+    sign = sum(STEPS[side])
+    (here, there), other = (("x", "u"), "y") if axis == "x" else (("y", "v"), "x")
+    rest = other if first else {"x": "u", "y": "v"}[other]
+    ends = (f"{here} + ({sign * (number - 1)})", f"{here} + ({sign * number})")
+    places = [f"PE[{end}, {rest}]" if axis == "x" else f"PE[{rest}, {end}]" for end in ends]
+    return moved.apply_range(isl.Map(
+        f"{{ [PE[x, y] -> PE[u, v]] -> [{places[0]} -> {places[1]}] : "
+        f"{sign} * ({there} - {here}) >= {number} }}"
+    )).coalesce()
+
+
+def _list_takers(rounds: Sequence[Round]) -> Iterator[isl.Set]:
+    """Yield { PE } that take elements, by round and side."""
     for each in rounds:
         for moved in each.sides.values():
-            yield moved.range_factor_domain()
-            yield moved.range_factor_range()
+            yield moved.range().unwrap().range()
 
 # --- Routes of a halo -----------------------------------------------------------------------------
 #

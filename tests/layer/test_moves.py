@@ -162,6 +162,79 @@ tensors: {u: {next: un}, v: {next: vn}}
     assert np.array_equal(built.output("un"), u) and np.array_equal(built.output("vn"), v)
 
 
+def fields(number):
+    """Return stars that each need the next one's values, and where they run on 3 x 3 PEs."""
+    shape, names = "[9][9]", range(number)
+    star = STEP.format(n=9, m=9, taps=STAR, type="float32").replace("step():", "{name}():")
+    star = star.replace("u[9][9] ->", "u[9][9], float32 v[9][9] ->")
+    star = star.replace("* 0.25", "* 0.25 - v[i][j] * 0.125")
+    nodes = "".join(star.replace("{name}", f"s{k}") for k in names)
+    given, made = (", ".join(f"float32 {name}{k}{shape}" for k in names) for name in "un")
+    calls = " ".join(f"n{k} = s{k}(u{k}, u{(k + 1) % number})" for k in names)
+    places = "; ".join(f"s{k}[i,j,r,s] -> PE[j//3, i//3]" for k in names)
+    following = ", ".join(f"u{k}: {{next: n{k}}}" for k in names)
+    mapping = f"""target: "{{ PE[3, 3] }}"
+placement: "{{ {places} }}"
+invocations: 3
+tensors: {{{following}}}
+"""
+    return f"{nodes}graph g(): {given} -> {made} {{ {calls} }}\n", mapping
+
+
+@pytest.mark.wide
+def test_many_fields_take_turns_with_colours_and_configurations():
+    """A PE has 16 descriptors: 24 streams of three fields, and what computes, would need more."""
+    lair, mapping = fields(3)
+    built = given(build(lair, mapping, "route"), u0=(9, 9), u1=(9, 9), u2=(9, 9))
+    right(built)
+    assert rounds(built) == {f"u{k}_halo": ["EWSN"] for k in range(3)}
+    assert len(built.yaml("tasks.yaml")["colours"]) == 4
+    values = [np.load(built.folder / f"inputs/u{k}.npy").astype(float) for k in range(3)]
+    for _ in range(3):
+        made = [np.zeros_like(u) for u in values]
+        for k, (u, v) in enumerate(zip(values, values[1:] + values[:1], strict=True)):
+            for r, s in [(0, 1), (1, 0), (1, 2), (2, 1)]:
+                made[k][1:-1, 1:-1] += u[r:7 + r, s:7 + s] * 0.25 - v[1:-1, 1:-1] * 0.125
+        values = made
+    assert all(np.array_equal(built.output(f"n{k}"), u) for k, u in enumerate(values))
+
+
+FAR = """lair step(): float32 u[{n}][{m}] -> float32 un[{n}][{m}]
+{{
+  all (i, j, r, s) in ({n}, {m}, {k}, {k})
+  where {taps} and {r} <= i < {n} - {r} and {r} <= j < {m} - {r}
+    un[i][j] += u[i + r - {r}][j + s - {r}] * 0.25
+}}
+"""
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize(
+    ("reach", "taps", "target", "placement", "found"),
+    [
+        (2, "r = 2", "9, 8", "j, i", {"u_halo": ["EW"], "u_halo2": ["EW"]}),
+        (2, "r + s >= 0", "5, 8", "j//2, i",
+         {"u_halo": ["EW", "SN"], "u_halo2": ["SN"]}),
+        (3, "s = 3 and r >= 1", "3, 4", "j//3, i//2", {"u_halo": ["SN"], "u_halo2": ["N"]}),
+    ],
+    ids=["a line", "corners", "one side farther"],
+)
+def test_a_halo_beyond_a_block_comes_step_by_step(reach, taps, target, placement, found):
+    lair = FAR.format(n=8, m=9, k=2 * reach + 1, r=reach, taps=taps)
+    mapping = MAPPING.format(target=target, placement=placement)
+    built = given(build(lair, mapping, "route"), u=(8, 9))
+    u, span = np.load(built.folder / "inputs/u.npy").astype(float), range(2 * reach + 1)
+    holds = {"r = 2": lambda r, s: r == 2, "r + s >= 0": lambda r, s: True,
+             "s = 3 and r >= 1": lambda r, s: s == 3 and r >= 1}[taps]
+    for _ in range(3):
+        un, inside = np.zeros_like(u), (slice(reach, 8 - reach), slice(reach, 9 - reach))
+        for r, s in ((r, s) for r in span for s in span if holds(r, s)):
+            un[inside] += u[r:8 - 2 * reach + r, s:9 - 2 * reach + s] * 0.25
+        u = un
+    assert np.array_equal(built.output("un"), u)
+    assert rounds(built) == found
+
+
 WAVE = """lair w(): float32 u[9][8], float32 v[9][8] -> float32 un[9][8]
 {
   all (i, j, r, s) in (9, 8, 3, 3) where (r + s) mod 2 = 1 and 1 <= i <= 7 and 1 <= j <= 6
@@ -250,7 +323,7 @@ def refused(lair, mapping):
 def test_a_halo_that_is_none_is_refused():
     mapping = ALONG.format(place="i mod 4, 1") + "moves: {u: halo}\n"
     assert refused(SHIFT, mapping) == """\
-u has no halo: u[3] of PE[3, 1] is needed on PE[0, 1]
+u has no halo: u[3] of PE[3, 1] is needed on PE[0, 1], which needs nothing of a PE between
   moves: {u: halo}
           ^
 hint: place what computes u next to what reads it, or leave `u` out of `moves`, and it goes around \

@@ -24,6 +24,8 @@ def moved(step, condition="0 <= i, j <= 7 and 0 <= u, v <= 3"):
         ("u - x + v - y = 1 and 0 <= u - x <= 1", [{"E", "S"}]),
         ("u = x + 1 and v = y + 1", [{"E"}, {"S"}]),
         ("-1 <= u - x <= 1 and -1 <= v - y <= 1 and (u != x or v != y)", [{"E", "W"}, {"S", "N"}]),
+        ("(v = y and (u = x + 1 or u = x + 2) or u = x and v = y - 1)", [{"E", "N"}, {"E"}]),
+        ("0 <= u - x <= 2 and 0 <= v - y <= 2 and u + v > x + y", [{"E"}, {"E"}, {"S"}, {"S"}]),
     ],
 )
 def test_what_neighbours_need_moves_to_the_sides_and_corners_in_a_second_round(step, found):
@@ -31,17 +33,27 @@ def test_what_neighbours_need_moves_to_the_sides_and_corners_in_a_second_round(s
     assert [set(each.sides) for each in rounds] == found
 
 
-@pytest.mark.parametrize("step", ["u = x + 2 and v = y", "u = 3 - x and v = y", "u = y and v = x"])
-def test_what_others_need_is_no_halo(step):
-    away = moved(step).subtract_range(isl.Set("{ [PE[x, y] -> PE[x, y]] }"))
-    with pytest.raises(NoHaloError, match=r"t\[\d, \d\] of PE\[\d, \d\] is needed on PE\[\d, \d\]"):
-        find_rounds(away, PES)
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("u = x + 2 and v = y", "which needs nothing of a PE between"),
+        ("u = 3 - x and v = y", "which needs nothing of a PE between"),
+        ("u = y and v = x and x + y <= 4", "which needs nothing of a PE between"),
+        ("x <= u <= x + 5 and v = y", "more than 4 away"),
+    ],
+)
+def test_what_others_need_is_no_halo(step, why):
+    wide = "0 <= i, j <= 13 and 0 <= u, v <= 6"
+    away = moved(step, wide).subtract_range(isl.Set("{ [PE[x, y] -> PE[x, y]] }"))
+    with pytest.raises(NoHaloError, match=r"t\[\d+, \d+\] of PE\[\d, \d\] is needed") as error:
+        find_rounds(away, isl.Set("{ PE[x, y] : 0 <= x, y <= 6 }"))
+    assert why in str(error.value)
 
 
-def test_every_element_reaches_all_who_need_it():
+@pytest.mark.parametrize("reach", [1, 2, 3])
+def test_every_element_reaches_all_who_need_it(reach):
     """Each round brings elements one step on: from those that have them by then."""
-    near = "-1 <= u - x <= 1 and -1 <= v - y <= 1 and (u != x or v != y)"
-    wanted = moved(near)
+    wanted = moved(f"-{reach} <= u - x, v - y <= {reach} and (u != x or v != y)")
     has = isl.Map("{ t[i, j] -> PE[j//2, i//2] : 0 <= i, j <= 7 }")
     for each in find_rounds(wanted, PES):
         sides = list(each.sides.values())
@@ -56,7 +68,7 @@ def test_corners_go_where_there_are_pes():
     pair = moved("u = x + 1 and v = y + 1", "i = j = 1 and 0 <= x, y")
     pes = isl.Set("{ PE[0, 0]; PE[0, 1]; PE[1, 1] }")
     assert [set(each.sides) for each in find_rounds(pair, pes)] == [{"S"}, {"E"}]
-    with pytest.raises(NoHaloError, match="not both have a neighbour that computes"):
+    with pytest.raises(NoHaloError, match="not all PEs between compute"):
         find_rounds(pair, isl.Set("{ PE[0, 0]; PE[1, 1] }"))
 
 

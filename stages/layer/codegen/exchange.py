@@ -13,6 +13,7 @@ from lairmake.stages.layer.codegen.model import holds
 from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
 from lairmake.stages.layer.codegen.streams import ALONE, TAKEN, Transfer, unpack
 from lairmake.stages.layer.routes.halos import name_task
+from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import Move
 from lairmake.stages.movement.halo import AXES, Axis
@@ -83,13 +84,13 @@ class Exchange:
         self.program.hold(COUNT)
         body.hold(self._colours(described))
         block.add(Assign(Field(COUNT), total([self.program.number(pes) for pes in parts])))
-        self._add_moves(block)
+        self._add_moves(body)
         idle = functools.reduce(isl.Set.subtract, parts, self._context)
         if not idle.is_empty():
             block.when(holds(idle, self._context)).add(Activate(Task(self.then)))
         self.program.add(body)
 
-    def _add_moves(self, block: Block) -> None:
+    def _add_moves(self, body: Body) -> None:
         """Append what PEs send and receive; what follows on the same PEs is under one condition.
 
         To the first side of an axis before the other one, and both before what comes from there.
@@ -101,9 +102,9 @@ class Exchange:
             for side, *later in _list_tails(self._along(axis))
         ]
         for pes, group in itertools.groupby(moves, key=lambda each: self._pes(each[0], each[2])):
-            inner = block.when(holds(pes, self._context))
+            inner = body.block.when(holds(pes, self._context))
             for verb, axis, side, later in group:
-                self._start(inner, verb, axis, side, self._find_then(pes, verb, later))
+                self._start(body, inner, verb, axis, side, self._find_then(pes, verb, later))
 
     @property
     def _context(self) -> isl.Set:
@@ -172,16 +173,23 @@ class Exchange:
         condition = holds(more, pes)
         return Nothing() if condition is None else Choice(condition, Nothing(), then)
 
-    def _start(self, block: Block, verb: str, axis: str, side: str, then: Value) -> None:
+    def _start(
+        self, body: Body, block: Block, verb: str, axis: str, side: str, then: Value
+    ) -> None:
         """Append the instruction that sends, or receives, what moves to a side."""
-        transfer = Transfer(self.program, name_task(verb, self.move, side))
-        pes = self._pes(verb, side)
+        pes, operands = self._pes(verb, side), TAKEN if verb == "receive" else ALONE
+        in_turn = is_exchanged_in_turn(self.program.model.graph, self.program.profile)
+        shared = f"{verb}_halo{self.sides.index(side)}" if in_turn else ""
+        transfer = Transfer(self.program, name_task(verb, self.move, side), vector=shared)
+        if in_turn:
+            sizes = transfer.find_sizes(block, pes, body)
+            transfer.configure_now(block, "COPY", operands, sizes)
+        else:
+            transfer.configure("COPY", operands, pes)
         if verb == "receive":
-            transfer.configure("COPY", TAKEN, pes)
             where, colour = transfer.where(block), Name(self._colour("in", axis))
             block.add(Receive(transfer.vector, colour, where, then))
             return
-        transfer.configure("COPY", ALONE, pes)
         transfer.pack(block)
         where, colour = transfer.where(block), Name(self._colour("out", axis))
         block.add(Send(transfer.vector, colour, where, then))

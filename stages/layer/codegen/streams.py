@@ -83,15 +83,18 @@ class Transfer:
         count: str = "",
         slots: int = 0,
         slot: Value | None = None,
+        vector: str = "",
     ) -> None:
         """Keep consecutive memory if the elements' addresses are not linear in their order.
 
         Or if elements should lie `apart` from the tensor. `count` is how many there are, as isl
         text, if that is known; with `slots` the memory is that of several parts, `slot` in turn.
+        The `vector` has another name where other streams have it at other times.
         """
         self.program, self.task, self.count = program, task, count
         self.decision = program.model.simd[task]
-        self.vector = Address(Field(program.naming.of(task)))
+        name = program.naming.of(vector or task)
+        self.vector = Address(Field(name))
         self.packed = ""
         local = next(iter(program.model.accesses(task).values()))
         self.type = program.model.type_of(local.get_tuple_name(isl.dim_type.out))
@@ -103,7 +106,7 @@ class Transfer:
         self.place: Value = Field(self.packed)
         if slot is not None and slots:
             self.place = Element(self.place, (Operation("%", (slot, Number(slots))),))
-        program.hold(program.naming.of(task), "vector")
+        program.hold(name, "vector")
 
     def taken(self, element: Value) -> StatementNode:
         """Return the statement that gives an element the next one of consecutive memory."""
@@ -141,7 +144,7 @@ class Transfer:
         if here.is_empty():
             return
         block = program.main.block.when(holds(here, program.pes))
-        self.configure_now(block, operation, fabric, self._sizes(block, here))
+        self.configure_now(block, operation, fabric, self.find_sizes(block, here, program.main))
 
     def configure_now(
         self, block: Block, operation: str, fabric: tuple[bool, ...], sizes: tuple[Value, ...]
@@ -152,15 +155,18 @@ class Transfer:
         operands = tuple(Fabric(self.type) if is_fabric else memory for is_fabric in fabric)
         block.add(Configure(self.vector, None, operation, sizes, operands))
 
-    def _sizes(self, block: Block, pes: isl.Set) -> tuple[Value, ...]:
-        """Return the sizes; elements whose addresses are not linear are counted by loops."""
+    def find_sizes(self, block: Block, pes: isl.Set, body: Body) -> tuple[Value, ...]:
+        """Return the sizes, in a block of a function on some PEs.
+
+        Elements whose addresses are not linear are counted by loops.
+        """
         if self.decision.by != "loops":
             sizes = tuple(value(s, pes) for s in self.decision.sizes or ())
             return (Operation("*", sizes),) if self.packed and sizes else sizes
         if self.count:
             return (value(self.count, pes),)
         count = Name(self.program.naming.of(f"{self.task}_count"))
-        self.program.main.locals[count.name] = Declare(count.name, "int", Number(0), fixed=False)
+        body.locals[count.name] = Declare(count.name, "int", Number(0), fixed=False)
         block.add(Assign(count, Number(0)))
         transfer_loops(
             block, self.task, self.program.model, self.program.naming, lambda _: Increase(count)

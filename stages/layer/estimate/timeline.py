@@ -44,6 +44,7 @@ from lairmake.stages.layer.estimate.guess import (
 )
 from lairmake.stages.layer.routes.halos import name_task
 from lairmake.stages.layer.routes.lines import count_most_rows
+from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
 from lairmake.stages.layer.texts.task_graph import (
     Carry,
     Compute,
@@ -334,7 +335,7 @@ def find_back(facts: Facts, name: str) -> float:
 
 def find_exchange(facts: Facts, pe: PE) -> float:
     """Return the cycles between two invocations in which a PE exchanges halos with neighbours."""
-    found = 0.0
+    found, in_turn = 0.0, is_exchanged_in_turn(facts.graph, facts.profile)
     for name, move in facts.graph.moves.items():
         for sides in move.rounds:
             loads: dict[str, SideLoad] = {}
@@ -345,7 +346,7 @@ def find_exchange(facts: Facts, pe: PE) -> float:
                     taken=facts.amounts[receive][pe].instances,
                 )
                 found += find_order_at(facts, send, pe) + find_order_at(facts, receive, pe)
-            found += find_round_cycles(facts.profile, loads)
+            found += find_round_cycles(facts.profile, loads, in_turn=in_turn)
     return found
 
 # --- Timeline of some PEs -------------------------------------------------------------------------

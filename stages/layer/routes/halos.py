@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import typing
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -27,6 +27,7 @@ from lairmake.stages.movement.halo import (
 )
 from lairmake.stages.poly.canonical import find_example, from_domain, list_maps, unite
 from lairmake.stages.poly.cardinality import cardinality, count_most
+from lairmake.stages.poly.sides import turn
 from lairmake.stages.skewing.elements import (
     Lair,
     find_computed_elements,
@@ -97,31 +98,91 @@ def _refused(tensor: str, reason: NoHaloError, mapping: LayerMapping) -> UserErr
 
 # --- Routes of moves ------------------------------------------------------------------------------
 
+# The rounds of a tensor that go to a side once are a move; where a halo reaches farther, further
+# moves follow, and pass on what came before. Moves come one after the other on every PE, so that
+# those whose routers turn alike share their colours: what a neighbour sends first it has sent, and
+# its router turned, before it sends more.
+
 def add_moves(streams: Streams) -> Streams:
     """Return the streams with what neighbours exchange for the next invocation."""
     placed = streams.placed
     pes = isl.Set.from_union_set(placed.adapted.placement.range())
+    moves, turning, objects = dict[str, Move](), list[Turning](), dict[str, RoutesObject]()
     for moved in list_maps(placed.adapted.moves):
-        name = _name_move(moved.get_tuple_name(IN), placed)
-        rounds = find_rounds(moved, pes)
-        move = Move(
-            kind="halo",
-            tensor=moved.get_tuple_name(IN),
-            rounds=tuple(tuple(typing.cast(Side, s) for s in each.sides) for each in rounds),
-            colours={
-                axis: name_colours(name, axis)
-                for axis in AXES
-                if any(each.along(axis) for each in rounds)
-            },
-            ways=_find_ways(moved, rounds, placed),
+        tensor, rounds = moved.get_tuple_name(IN), find_rounds(moved, pes)
+        ways = _find_ways(moved, rounds, placed)
+        for number, part in enumerate(_list_parts(rounds), 1):
+            name = _name_move(tensor, number, placed)
+            colours = dict[str, tuple[str, str]]()
+            for axis in AXES:
+                along = next((found for each in part if (found := each.along(axis))), None)
+                if along is not None:
+                    colours[axis] = _find_turning(name, axis, along, turning).colours
+            moves[name] = Move(
+                kind="halo",
+                tensor=tensor,
+                rounds=tuple(tuple(typing.cast(Side, s) for s in each.sides) for each in part),
+                colours=colours,
+                ways=ways if number == 1 else {},
+            )
+            for side, here in (item for each in part for item in each.sides.items()):
+                objects[named(name, TOWARDS[side])] = here
+    routed = join((streams.routed, *(each.routed() for each in turning), Routed(objects=objects)))
+    return replace(streams, moves=moves, routed=routed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turning:
+    """The two colours of an axis, on which even and odd PEs send, and their routes by position."""
+
+    axis: Axis
+    colours: tuple[str, str]
+    routes: tuple[tuple[Routes, Routes], ...]
+
+    def turns_alike(self, other: Turning) -> bool:
+        """Say whether the routes are those of another one."""
+        pairs = zip(self.routes, other.routes, strict=True)
+        return self.axis == other.axis and all(
+            one.is_equal(also) for mine, its in pairs for one, also in zip(mine, its, strict=True)
         )
-        routed = (_routed(name, each, axis) for each in rounds for axis in AXES)
-        streams = replace(
-            streams,
-            moves={**streams.moves, name: move},
-            routed=join((streams.routed, *routed)),
-        )
-    return streams
+
+    def routed(self) -> Routed:
+        """Return what routes.isl says of the colours that have routes."""
+        colours: dict[str, Routes] = {}
+        objects: dict[str, RoutesObject] = {}
+        for colour, (first, second) in zip(self.colours, self.routes, strict=True):
+            if not first.is_empty():
+                colours[colour] = first.union(second)
+                objects |= {colour: first}
+                objects |= {} if second.is_equal(first) else {named(colour, "turned"): second}
+        return Routed(colours=colours, objects=objects)
+
+
+def _find_turning(
+    move: str, axis: Axis, moved: dict[str, isl.Map], known: list[Turning]
+) -> Turning:
+    """Return the colours of an axis of a move, and note them: known ones that turn alike, if any.
+    """
+    stream = f"{move}_{axis}"
+    new = Turning(
+        axis=axis,
+        colours=(named(stream, "even"), named(stream, "odd")),
+        routes=tuple(find_turning_routes(moved, axis, parity) for parity in (0, 1)),
+    )
+    found = next((each for each in known if each.turns_alike(new)), None)
+    if found is None:
+        known.append(new)
+    return found or new
+
+
+def _list_parts(rounds: Sequence[Round]) -> list[list[Round]]:
+    """Return rounds in parts, in which nothing goes twice to a side."""
+    parts: list[list[Round]] = []
+    for each in rounds:
+        if not parts or any(not other.sides.keys().isdisjoint(each.sides) for other in parts[-1]):
+            parts.append([])
+        parts[-1].append(each)
+    return parts
 
 
 def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> dict[str, int]:
@@ -138,45 +199,24 @@ def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> 
     )
     own, needed = moved.range_factor_domain(), moved.range_factor_range()
     way = choose_way(own, needed, placed.core, lambda side: True)
-    elements = cardinality(isl.Map.from_union_map(
-        from_domain(placed.needed, moved.get_tuple_name(IN))
-    ).domain())
+    all_ = isl.Map.from_union_map(from_domain(placed.needed, moved.get_tuple_name(IN)))
+    lane = all_.apply_range(turn(way.leaves, placed.core).project_out(isl.dim_type.out, 1, 1))
+    elements = count_most(lane.reverse()) if way.straight else cardinality(all_.domain())
     around = find_around_cycles(placed.profile, elements, straight=way.straight)
     return {"halo": halo, AROUND: around}
 
 
-def _name_move(tensor: str, placed: PlacedLayer) -> str:
+def _name_move(tensor: str, number: int, placed: PlacedLayer) -> str:
     """Return the name of a move, with which that of no tensor begins: nor do those of streams."""
-    name = f"{tensor}_halo"
+    name = f"{tensor}_halo{number if number > 1 else ''}"
     while any(other.startswith(name) for other in placed.layer.tensors):
         name += "_"
     return name
 
 
-def name_colours(move: str, axis: str) -> tuple[str, str]:
-    """Return the names of the colours of an axis: on which even PEs send, and on which odd ones."""
-    return named(f"{move}_{axis}", "even"), named(f"{move}_{axis}", "odd")
-
-
 def name_task(verb: str, move: str, side: str) -> str:
     """Return the name of the task that sends, or receives, what moves to a side."""
     return f"{verb}_{named(move, TOWARDS[side])}"
-
-
-def _routed(name: str, each: Round, axis: Axis) -> Routed:
-    """Return the routes of what moves along an axis, and what routes.isl says of it."""
-    moved = each.along(axis)
-    colours: dict[str, Routes] = {}
-    objects: dict[str, RoutesObject] = {}
-    for parity, colour in enumerate(name_colours(name, axis)):
-        first, second = find_turning_routes(moved, axis, parity)
-        if not first.is_empty():
-            colours[colour] = first.union(second)
-            objects |= {colour: first}
-            objects |= {} if second.is_equal(first) else {named(colour, "turned"): second}
-    for side, here in moved.items():
-        objects[named(name, TOWARDS[side])] = here
-    return Routed(colours=colours, objects=objects)
 
 
 def find_members(move: Move, name: str, routes: Routing) -> isl.Map:
@@ -195,3 +235,9 @@ def find_order(move: str, side: str, routes: Routing, *, sent: bool) -> isl.Map:
     places = moved.range_factor_domain() if sent else moved.range_factor_range()
     index = moved.domain().identity().set_tuple_name(isl.dim_type.out, "index")
     return places.range_product(index)
+
+
+def is_computed(move: str, side: str, moves: Mapping[str, Move]) -> bool:
+    """Say whether PEs have computed all that moves to a side: it is in the first round."""
+    first = next(name for name, each in moves.items() if each.tensor == moves[move].tensor)
+    return move == first and side in moves[move].rounds[0]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SHARE = 4
 """One of so many threads may fill a FIFO."""
 
+SHARED = 2
+"""One of so many descriptors may be that of a stream between two invocations, all the time."""
+
 
 def count_fifos(profile: Profile, sparse: int) -> int:
     """Return how many of the sparse streams that arrive may have a FIFO that takes a thread."""
@@ -28,6 +31,23 @@ def count_fifos(profile: Profile, sparse: int) -> int:
 def count_free_threads(profile: Profile, sparse: int) -> int:
     """Return how many instructions of streams may be under way where sparse streams arrive."""
     return profile.threads - count_fifos(profile, sparse)
+
+# --- Streams between two invocations --------------------------------------------------------------
+#
+# Their instructions are configured once, or where there are many of them, before each round.
+
+def is_exchanged_in_turn(graph: TaskGraph, profile: Profile) -> bool:
+    """Say whether streams of halos are configured anew in each round, as there are several rounds.
+    """
+    rounds = [sides for move in graph.moves.values() for sides in move.rounds]
+    return len(rounds) > 1 and 2 * sum(map(len, rounds)) > profile.descriptors // SHARED
+
+
+def find_largest_round(graph: TaskGraph) -> tuple[str, int]:
+    """Return the move, and the number, of the first round of those with most streams."""
+    rounds = ((n, k, len(s)) for n, move in graph.moves.items() for k, s in enumerate(move.rounds))
+    move, number, _ = max(rounds, key=lambda each: each[2])
+    return move, number
 
 # --- Functions of computing PEs -------------------------------------------------------------------
 #

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.layer.routes.feedback import apply_feedback
-from lairmake.stages.layer.routes.halos import find_order
+from lairmake.stages.layer.routes.halos import find_order, is_computed
 from lairmake.stages.layer.routes.lines import find_leaving, name_leaving
 from lairmake.stages.layer.streams.chunks import Flows, find_followed, find_taken_chunks
 from lairmake.stages.layer.streams.steps import SteppedDeparture, find_steps
@@ -222,9 +222,9 @@ def send_halo(sources: InvokedSources, task: SendHalo) -> Invoked:
 
     In the first round PE has computed all that it sends: then it is the S[e] that T[e] becomes.
     """
-    order, described = find_order(task.move, task.to, sources.routes, sent=True), sources.graph
-    if task.to in described.moves[task.move].rounds[0]:
-        source = from_domain(sources.lair.carried, described.moves[task.move].tensor)
+    order, moves = find_order(task.move, task.to, sources.routes, sent=True), sources.graph.moves
+    if is_computed(task.move, task.to, moves):
+        source = from_domain(sources.lair.carried, moves[task.move].tensor)
         order = order.apply_domain(isl.Map.from_union_map(source))
     return move(order)
 

@@ -12,7 +12,11 @@ import islpy as isl
 
 from lairmake.stages.lair.expressions import ExpressionPart, Leaf, VectorOperation
 from lairmake.stages.layer.routes.lines import count_instructions
-from lairmake.stages.layer.routes.resources import count_functions
+from lairmake.stages.layer.routes.resources import (
+    count_functions,
+    find_largest_round,
+    is_exchanged_in_turn,
+)
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
@@ -189,8 +193,14 @@ class Situation:
         """The instructions of a departure besides that which sends a PE's own part.
 
         Those of a gather that forward the elements of other PEs; where all of it leaves early, the
-        one that waits until it has left.
+        one that waits until it has left. Streams of halos in turn have those of the largest round.
         """
+        graph = self.files.graph
+        if isinstance(self.task, SendHalo | ReceiveHalo):
+            turns = is_exchanged_in_turn(graph, self.profile)
+            move, number = find_largest_round(graph)
+            largest = self.task.move == move and self.task.to in graph.moves[move].rounds[number]
+            return -int(turns and not largest)
         departures = self.files.graph.departures
         if not isinstance(self.task, SendTask | EarlySend) or self.task.departure not in departures:
             return 0
