@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import typing
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,8 @@ import islpy as isl
 
 from lairmake.stages.movement.flow import Routes, route_at
 from lairmake.stages.poly.canonical import find_example
+from lairmake.stages.poly.cardinality import count_most
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import SIDES
 
 # --- Patterns of movement -------------------------------------------------------------------------
@@ -136,6 +139,39 @@ def _list_takers(rounds: Sequence[Round]) -> Iterator[isl.Set]:
     for each in rounds:
         for moved in each.sides.values():
             yield moved.range().unwrap().range()
+
+# --- Elements that all PEs send alike -------------------------------------------------------------
+#
+# PEs at the ends of a field need less of their neighbours than those between. Where all send what
+# some do, seen from the first element of each one's own, sizes and addresses are the same for all,
+# and need not be computed; no PE sends more than one did.
+
+MOST_OPERATIONS = 200_000
+"""Operations that isl may spend on what all PEs send alike."""
+
+
+def send_alike(rounds: Sequence[Round], own: isl.Map) -> tuple[Round, ...]:
+    """Return rounds in the first of which all PEs send what some do, of { T[e] -> PE } of their own.
+    """
+    first, *others = rounds
+    sides = {side: _widened(moved, own) for side, moved in first.sides.items()}
+    return (Round(sides=sides), *others)
+
+
+def _widened(moved: isl.Map, own: isl.Map) -> isl.Map:
+    """Return { T[e] -> [PE -> PE'] } with what others send; as it is where isl needs long to tell.
+    """
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+        least = own.reverse().lexmin()
+        sent = moved.range_factor_domain()
+        between = isl.Map.universe(own.domain().get_space().map_from_set()).deltas_map()
+        alike = least.range_product(sent.reverse()).apply_range(between).range().coalesce()
+        again = between.intersect_range(alike).domain().unwrap()
+        wide = least.apply_range(again).intersect(own.reverse()).reverse().coalesce()
+        found = wide.range_product(wide.apply_range(moved.range().unwrap())).coalesce()
+        if count_most(wide.reverse()) == count_most(sent.reverse()):
+            return found
+    return moved
 
 # --- Routes of a halo -----------------------------------------------------------------------------
 #

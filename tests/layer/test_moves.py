@@ -92,13 +92,16 @@ def test_a_stencil_is_as_numpy_has_it(options, found, machine):
     assert graph["moves"]["u_halo"]["ways"]["halo"] < graph["moves"]["u_halo"]["ways"]["around"]
 
 
-def test_pes_send_what_neighbours_lack_and_no_more():
-    """Of a star nobody needs the corners of a block; each PE has room for a margin."""
+def test_all_pes_send_the_same_columns_and_rows_of_what_is_their_own():
+    """Those at the ends of the field as many elements as those between, of which all are needed."""
     built = stencil()
-    routes, memory = built.objects("routes.isl"), built.objects("memory.isl")
+    adapted, memory = built.objects("adapted.isl"), built.objects("memory.isl")
+    routes = built.objects("routes.isl")
     east = "{ u[i,j] -> [PE[x,y] -> PE[x + 1,y]] : 3x + 2 = j and 3y <= i <= 3y + 2 "
-    east += "and 1 <= i <= 7 and 0 <= x < 2 }"
+    east += "and 0 <= y <= 2 and 0 <= x < 2 }"
     assert routes["u_halo_east"].is_equal(isl.UnionMap(east))
+    needed = adapted["moves"].intersect(isl.UnionMap(east))
+    assert needed.is_equal(isl.UnionMap(east).intersect_domain(isl.UnionSet("{ u[1:7, 0:8] }")))
     local = isl.UnionSet("{ u_local[i,j] : 0 <= i < 5 and 0 <= j < 5 }")
     assert local.is_subset(memory["local"])
 

@@ -24,6 +24,7 @@ from lairmake.stages.movement.halo import (
     Round,
     find_rounds,
     find_turning_routes,
+    send_alike,
 )
 from lairmake.stages.poly.canonical import find_example, from_domain, list_maps, unite
 from lairmake.stages.poly.cardinality import cardinality, count_most
@@ -109,7 +110,10 @@ def add_moves(streams: Streams) -> Streams:
     pes = isl.Set.from_union_set(placed.adapted.placement.range())
     moves, turning, objects = dict[str, Move](), list[Turning](), dict[str, RoutesObject]()
     for moved in list_maps(placed.adapted.moves):
-        tensor, rounds = moved.get_tuple_name(IN), find_rounds(moved, pes)
+        tensor = moved.get_tuple_name(IN)
+        carried = isl.Map.from_union_map(from_domain(placed.lair.carried, tensor))
+        own = isl.Map.from_union_map(isl.UnionMap.from_map(carried).apply_range(placed.computed))
+        rounds = send_alike(find_rounds(moved, pes), own)
         ways = _find_ways(moved, rounds, placed)
         for number, part in enumerate(_list_parts(rounds), 1):
             name = _name_move(tensor, number, placed)
