@@ -151,7 +151,9 @@ MOST_OPERATIONS = 200_000
 
 
 def send_alike(rounds: Sequence[Round], own: isl.Map) -> tuple[Round, ...]:
-    """Return rounds in the first of which all PEs send what some do, of their own { T[e] -> PE }.
+    """Return rounds, in the first of which all PEs send what some do.
+
+    `own` are { T[e] -> PE } of what they compute.
     """
     first, *others = rounds
     sides = {side: _widened(moved, own) for side, moved in first.sides.items()}

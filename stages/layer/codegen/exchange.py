@@ -33,6 +33,7 @@ from lairmake.stages.pe.nodes import (
     Task,
 )
 from lairmake.stages.poly.expression import Name, Value, compare
+from lairmake.stages.poly.sides import SIDES
 
 # --- Exchanges between two invocations ------------------------------------------------------------
 #
@@ -179,7 +180,7 @@ class Exchange:
         """Append the instruction that sends, or receives, what moves to a side."""
         pes, operands = self._pes(verb, side), TAKEN if verb == "receive" else ALONE
         in_turn = is_exchanged_in_turn(self.program.model.graph, self.program.profile)
-        shared = f"{verb}_halo{self.sides.index(side)}" if in_turn else ""
+        shared = f"{verb}_to_{SIDES[side].word}" if in_turn else ""
         transfer = Transfer(self.program, name_task(verb, self.move, side), vector=shared)
         if in_turn:
             sizes = transfer.find_sizes(block, pes, body)

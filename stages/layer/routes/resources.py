@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lairmake.stages.layer.texts import task_graph
-from lairmake.stages.layer.texts.task_graph import Arrival, Departure, TaskGraph
+from lairmake.stages.layer.texts.task_graph import (
+    Arrival,
+    Departure,
+    ReceiveHalo,
+    SendHalo,
+    TaskGraph,
+)
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
@@ -34,7 +40,8 @@ def count_free_threads(profile: Profile, sparse: int) -> int:
 
 # --- Streams between two invocations --------------------------------------------------------------
 #
-# Their instructions are configured once, or where there are many of them, before each round.
+# Their instructions are configured once; or where there are many of them, before each round, those
+# of a side in place of others.
 
 def is_exchanged_in_turn(graph: TaskGraph, profile: Profile) -> bool:
     """Say whether streams of halos are configured anew in each round, as there are several rounds.
@@ -43,11 +50,12 @@ def is_exchanged_in_turn(graph: TaskGraph, profile: Profile) -> bool:
     return len(rounds) > 1 and 2 * sum(map(len, rounds)) > profile.descriptors // SHARED
 
 
-def find_largest_round(graph: TaskGraph) -> tuple[str, int]:
-    """Return the move, and the number, of the first round of those with most streams."""
-    rounds = ((n, k, len(s)) for n, move in graph.moves.items() for k, s in enumerate(move.rounds))
-    move, number, _ = max(rounds, key=lambda each: each[2])
-    return move, number
+def list_sharing(graph: TaskGraph, task: SendHalo | ReceiveHalo) -> list[str]:
+    """Return the tasks that take turns with one: those of all rounds that send to the same side, or
+    take what moves there.
+    """
+    tasks = graph.tasks.items()
+    return [n for n, each in tasks if isinstance(each, type(task)) and each.to == task.to]
 
 # --- Functions of computing PEs -------------------------------------------------------------------
 #

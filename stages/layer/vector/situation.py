@@ -14,8 +14,8 @@ from lairmake.stages.lair.expressions import ExpressionPart, Leaf, VectorOperati
 from lairmake.stages.layer.routes.lines import count_instructions
 from lairmake.stages.layer.routes.resources import (
     count_functions,
-    find_largest_round,
     is_exchanged_in_turn,
+    list_sharing,
 )
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
 from lairmake.stages.layer.texts.task_graph import (
@@ -193,20 +193,24 @@ class Situation:
         """The instructions of a departure besides that which sends a PE's own part.
 
         Those of a gather that forward the elements of other PEs; where all of it leaves early, the
-        one that waits until it has left. Streams of halos in turn have those of the largest round.
+        one that waits until it has left. One less where a stream takes turns with an earlier one.
         """
-        graph = self.files.graph
-        if isinstance(self.task, SendHalo | ReceiveHalo):
-            turns = is_exchanged_in_turn(graph, self.profile)
-            move, number = find_largest_round(graph)
-            largest = self.task.move == move and self.task.to in graph.moves[move].rounds[number]
-            return -int(turns and not largest)
+        if self._sharing:
+            return -int(self.name != self._sharing[0])
         departures = self.files.graph.departures
         if not isinstance(self.task, SendTask | EarlySend) or self.task.departure not in departures:
             return 0
         stream = departures[self.task.departure]
         waits = stream.early is not None and stream.early.all
         return waits + count_instructions(stream.in_turn) - 1
+
+    @property
+    def _sharing(self) -> list[str]:
+        """The streams of halos that take turns with this one, if it is one that does."""
+        if not isinstance(self.task, SendHalo | ReceiveHalo):
+            return []
+        in_turn = is_exchanged_in_turn(self.files.graph, self.profile)
+        return list_sharing(self.files.graph, self.task) if in_turn else []
 
     @cached_property
     def known(self) -> isl.Set:
@@ -216,7 +220,10 @@ class Situation:
     @property
     def pes(self) -> isl.Set | None:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
-        pes = project_names(self.known, find_index_constants(self.known))
+        known = self.known
+        for other in self._sharing:
+            known = known.union(self.files.instances.known(other))
+        pes = project_names(known, find_index_constants(known))
         if not isinstance(self.task, SendTask | EarlySend):
             return pes if isinstance(self.task, Computing) else None
         chain = self.files.routes.pes(self.task.departure, "chain")
