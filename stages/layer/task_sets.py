@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.routes.exchanges import find_members
 from lairmake.stages.layer.routes.feedback import apply_feedback
-from lairmake.stages.layer.routes.halos import find_members
 from lairmake.stages.layer.routes.lines import find_arriving, find_summed_elements, name_leaving
 from lairmake.stages.layer.streams import invocations
 from lairmake.stages.layer.streams.invocations import (
@@ -166,7 +166,7 @@ def _carry(sources: InvokedSources, task: Carry) -> Invoked:
     source = from_domain(sources.lair.carried, task.target)
     for name, move in sources.graph.moves.items():
         if move.tensor == task.target:
-            computed = find_computed_elements(sources.lair, sources.adapted.placement)
+            computed = sources.lair.writes.reverse().apply_range(sources.adapted.placement)
             made = isl.Map.from_union_map(source.apply_range(computed))
             needed = needed.union(find_members(move, name, sources.routes)).intersect(made)
     elements = bind_range(needed, PE_NAMES)

@@ -12,7 +12,7 @@ import islpy as isl
 from lairmake.stages.layer.codegen.model import holds
 from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
 from lairmake.stages.layer.codegen.streams import ALONE, TAKEN, Transfer, unpack
-from lairmake.stages.layer.routes.halos import name_task
+from lairmake.stages.layer.routes.exchanges import name_task
 from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import Move
@@ -179,7 +179,7 @@ class Exchange:
     ) -> None:
         """Append the instruction that sends, or receives, what moves to a side."""
         pes, operands = self._pes(verb, side), TAKEN if verb == "receive" else ALONE
-        in_turn = is_exchanged_in_turn(self.program.model.graph, self.program.profile)
+        in_turn = is_exchanged_in_turn(self.program.model.graph)
         shared = f"{verb}_to_{SIDES[side].word}" if in_turn else ""
         transfer = Transfer(self.program, name_task(verb, self.move, side), vector=shared)
         if in_turn:

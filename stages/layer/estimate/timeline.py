@@ -42,7 +42,7 @@ from lairmake.stages.layer.estimate.guess import (
     find_travel,
     guess_send,
 )
-from lairmake.stages.layer.routes.halos import name_task
+from lairmake.stages.layer.routes.exchanges import name_task
 from lairmake.stages.layer.routes.lines import count_most_rows
 from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
 from lairmake.stages.layer.texts.task_graph import (
@@ -335,7 +335,7 @@ def find_back(facts: Facts, name: str) -> float:
 
 def find_exchange(facts: Facts, pe: PE) -> float:
     """Return the cycles between two invocations in which a PE exchanges halos with neighbours."""
-    found, in_turn = 0.0, is_exchanged_in_turn(facts.graph, facts.profile)
+    found, in_turn = 0.0, is_exchanged_in_turn(facts.graph)
     for name, move in facts.graph.moves.items():
         for sides in move.rounds:
             loads: dict[str, SideLoad] = {}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.routes.exchanges import TOWARDS
 from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
-from lairmake.stages.layer.texts.isl_files import RoutesObject, Routing, Said, named
+from lairmake.stages.layer.texts.isl_files import RoutesObject, named
 from lairmake.stages.layer.texts.task_graph import Move, Side
 from lairmake.stages.movement.cost import SideLoad, find_around_cycles, find_round_cycles
 from lairmake.stages.movement.flow import Routes
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 # Source   halo exchanges of stencil codes
 
 AROUND = "around"
-TOWARDS: dict[str, Said] = {"E": "east", "W": "west", "S": "south", "N": "north"}
 IN = isl.dim_type.in_
 
 
@@ -216,32 +215,3 @@ def _name_move(tensor: str, number: int, placed: PlacedLayer) -> str:
     while any(other.startswith(name) for other in placed.layer.tensors):
         name += "_"
     return name
-
-
-def name_task(verb: str, move: str, side: str) -> str:
-    """Return the name of the task that sends, or receives, what moves to a side."""
-    return f"{verb}_{named(move, TOWARDS[side])}"
-
-
-def find_members(move: Move, name: str, routes: Routing) -> isl.Map:
-    """Return { T[e] -> PE } of the PEs that send elements, or take them."""
-    found = []
-    for side in (side for each in move.rounds for side in each):
-        moved = routes.relation(name, TOWARDS[side])
-        found += [moved.range_factor_domain(), moved.range_factor_range()]
-    return functools.reduce(isl.Map.union, found).coalesce()
-
-
-def find_order(move: str, side: str, routes: Routing, *, sent: bool) -> isl.Map:
-    """Return { T[e] -> [PE -> index[e]] } of what moves to a side, at PEs that send it, or take it.
-    """
-    moved = routes.relation(move, TOWARDS[side])
-    places = moved.range_factor_domain() if sent else moved.range_factor_range()
-    index = moved.domain().identity().set_tuple_name(isl.dim_type.out, "index")
-    return places.range_product(index)
-
-
-def is_computed(move: str, side: str, moves: Mapping[str, Move]) -> bool:
-    """Say whether PEs have computed all that moves to a side: it is in the first round."""
-    first = next(name for name, each in moves.items() if each.tensor == moves[move].tensor)
-    return move == first and side in moves[move].rounds[0]

@@ -12,6 +12,7 @@ from lairmake.stages.layer.texts.task_graph import (
     SendHalo,
     TaskGraph,
 )
+from lairmake.stages.poly.sides import SIDES
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 SHARE = 4
 """One of so many threads may fill a FIFO."""
-
-SHARED = 2
-"""One of so many descriptors may be that of a stream between two invocations, all the time."""
 
 
 def count_fifos(profile: Profile, sparse: int) -> int:
@@ -43,11 +41,11 @@ def count_free_threads(profile: Profile, sparse: int) -> int:
 # Their instructions are configured once; or where there are many of them, before each round, those
 # of a side in place of others.
 
-def is_exchanged_in_turn(graph: TaskGraph, profile: Profile) -> bool:
-    """Say whether streams of halos are configured anew in each round, as there are several rounds.
+def is_exchanged_in_turn(graph: TaskGraph) -> bool:
+    """Say whether streams of halos are configured anew in each round: there are more than a round
+    may have, which sends to each side and takes from each.
     """
-    rounds = [sides for move in graph.moves.values() for sides in move.rounds]
-    return len(rounds) > 1 and 2 * sum(map(len, rounds)) > profile.descriptors // SHARED
+    return sum(len(sides) for move in graph.moves.values() for sides in move.rounds) > len(SIDES)
 
 
 def list_sharing(graph: TaskGraph, task: SendHalo | ReceiveHalo) -> list[str]:

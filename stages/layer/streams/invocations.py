@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from lairmake.stages.layer.routes.exchanges import find_order, is_computed
 from lairmake.stages.layer.routes.feedback import apply_feedback
-from lairmake.stages.layer.routes.halos import find_order, is_computed
 from lairmake.stages.layer.routes.lines import find_leaving, name_leaving
 from lairmake.stages.layer.streams.chunks import Flows, find_followed, find_taken_chunks
 from lairmake.stages.layer.streams.steps import SteppedDeparture, find_steps

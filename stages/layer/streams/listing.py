@@ -12,7 +12,7 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import CarriedTensor, Statement, Tensor, find_writer
 from lairmake.stages.lair.views import find_views
-from lairmake.stages.layer.routes.halos import name_task
+from lairmake.stages.layer.routes.exchanges import name_task
 from lairmake.stages.layer.routes.lines import (
     find_forwarded,
     find_summed_elements,

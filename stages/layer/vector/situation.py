@@ -209,7 +209,7 @@ class Situation:
         """The streams of halos that take turns with this one, if it is one that does."""
         if not isinstance(self.task, SendHalo | ReceiveHalo):
             return []
-        in_turn = is_exchanged_in_turn(self.files.graph, self.profile)
+        in_turn = is_exchanged_in_turn(self.files.graph)
         return list_sharing(self.files.graph, self.task) if in_turn else []
 
     @cached_property
