@@ -49,6 +49,15 @@ def test_each_further_access_is_to_a_view_and_equal_ones_are_one():
         assert found[name].is_equal(type(found[name])(text))
 
 
+def test_a_view_has_a_name_that_nothing_else_has():
+    lair = """lair x_3(): float16 x[4], float16 x_2[4] -> float16 y[2]
+{ all (i) in (2) y[i] = x[i] + x[i + 1] + x[i + 2] * x_2[i] - x_2[0] }
+"""
+    views = build(lair, 'target: "{ PE[1, 1] }"\n', "parse").objects("lair.isl")["views"]
+    names = "x_4[i] -> x[i]; x_5[i] -> x[i]; x_2_2[i] -> x_2[i]"
+    assert views.is_equal(isl.UnionMap(f"{{ {names} }}"))
+
+
 DIFFERENCES = """lair n(): float16 x[66] -> float16 y[64]
 { all (i) in (64) y[i] = x[i] + x[i + 1] * x[i + 2] }
 """
@@ -154,6 +163,15 @@ tensors:
 def test_a_jacobi_step(mapping):
     u = normal(18, 18)
     np.testing.assert_array_equal(simulated(JACOBI, mapping, u=u)["un"], jacobi(u))
+
+
+@pytest.mark.wide
+def test_vector_instructions_take_views_as_operands():
+    task = build(JACOBI, ONE, "simd").yaml("simd.yaml")["compute_step"]
+    assert task["by"] == "hull"
+    operands = [operand for step in task["steps"] for operand in step["operands"]]
+    begins = [each["base"] for each in operands if each.get("local") == "u_local"]
+    assert begins == [[0, 1], [2, 1], [1, 0], [1, 2]]
 
 
 @pytest.mark.wide
