@@ -420,7 +420,7 @@ def _want(
 ) -> None:
     """Add a read of a statement to a version that moves alike, or as a new version.
 
-    A statement of LAIR accesses each of its tensors in one way.
+    So each access of a statement that is another one has a tensor of its own.
     """
     name, reader = read.get_tuple_name(OUT) or "", (computed.name, read)
     wanted = computed.instances.apply_range(read)
@@ -482,7 +482,7 @@ def _input(
 ) -> str:
     """Return the tensor of a slice of an input: the same for equal slices, except `others`.
 
-    A statement of LAIR accesses each of its tensors in one way.
+    So each access of a statement that is another one has a tensor of its own.
     """
     for name, known in inputs.items():
         if name not in others and is_same(known, elements):
