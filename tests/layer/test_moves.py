@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer.routes import halos
 from tests.layer.built import build, function
 from tests.layer.test_graph_values import right
 
@@ -348,3 +349,15 @@ def test_what_is_to_go_around_goes_around():
     built = build(SHIFT, ALONG.format(place="i//4, 1") + "moves: {u: around}\n", "route")
     graph = built.yaml("tasks.yaml")
     assert rounds(built) == {} and graph["departures"]["un_away"]["feedback"] == "un_feedback"
+
+
+def test_a_halo_of_which_isl_does_not_find_out_soon_is_none(monkeypatch):
+    monkeypatch.setattr(halos, "MOST_OPERATIONS", 1)
+    mapping = ALONG.format(place="i//3, 1") + "moves: {u: halo}\n"
+    assert refused(SHIFT, mapping).startswith("u has no halo: isl does not find out soon\n")
+
+
+def test_gaps_between_pes_that_leave_no_room_for_adapters_are_told():
+    lair = STEP.format(n=18, m=18, taps=STAR, type="float16")
+    mapping = MAPPING.format(target="11, 6", placement="2*(j//3), i//3")
+    assert refused(lair, mapping).startswith("un[1, 2] is computed on PE[0, 0], but PE[2, 0] needs")

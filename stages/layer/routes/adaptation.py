@@ -497,7 +497,7 @@ def _refused_return(back: str, lines: list[str], demand: AdapterDemand) -> UserE
     needed = isl.UnionMap.from_map(find_needed(back, demand))
     computed = isl.UnionMap.from_map(find_computed(back, demand))
     one = isl.Map.from_union_map(find_astray(computed, needed).apply_domain(feedback))
-    one = one.intersect_domain(one.domain().lexmin()).lexmin()
+    one = one.wrap().lexmin().unwrap()
     element, both = one.domain(), one.range().unwrap()
     other, here = both.domain(), both.range()
     tensor = element.get_tuple_name()

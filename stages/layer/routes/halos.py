@@ -28,6 +28,7 @@ from lairmake.stages.movement.halo import (
 )
 from lairmake.stages.poly.canonical import find_example, from_domain, list_maps, unite
 from lairmake.stages.poly.cardinality import cardinality, count_most
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import turn
 from lairmake.stages.skewing.elements import (
     Lair,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 # Source   halo exchanges of stencil codes
 
 AROUND = "around"
+MOST_OPERATIONS = 5_000_000
+"""Operations that isl may spend on finding out whether a tensor has a halo."""
+
 IN = isl.dim_type.in_
 
 
@@ -67,15 +71,26 @@ def find_moves(mapping: LayerMapping, lair: Lair, placement: isl.UnionMap) -> is
         if asked == AROUND or moved.is_empty():
             continue
         halo = isl.Map.from_union_map(moved)
-        try:
-            _check_whole(isl.Map.from_union_map(own).intersect_domain(halo.domain()))
-            find_rounds(halo, pes)
-        except NoHaloError as reason:
+        reason = _find_reason(halo, isl.Map.from_union_map(own), pes)
+        if reason is not None:
             if asked is not None:
-                raise _refused(tensor, reason, mapping) from None
+                raise _refused(tensor, reason, mapping)
             continue
         found.append(halo.coalesce())
     return unite(found)
+
+
+def _find_reason(halo: isl.Map, own: isl.Map, pes: isl.Set) -> str | None:
+    """Return why { T[e] -> [PE -> PE'] } is no halo, given { T[e] -> PE } of who computes it."""
+    try:
+        with limit_operations(MOST_OPERATIONS):
+            _check_whole(own.intersect_domain(halo.domain()))
+            find_rounds(halo, pes)
+    except NoHaloError as error:
+        return str(error)
+    except TooManyOperations:
+        return "isl does not find out soon"
+    return None
 
 
 def _check_whole(own: isl.Map) -> None:
@@ -87,7 +102,7 @@ def _check_whole(own: isl.Map) -> None:
         raise NoHaloError(f"{find_example(several)} is computed on several PEs")
 
 
-def _refused(tensor: str, reason: NoHaloError, mapping: LayerMapping) -> UserError:
+def _refused(tensor: str, reason: str, mapping: LayerMapping) -> UserError:
     """Return the error that says why a tensor has no halo."""
     return UserError(
         f"{tensor} has no halo: {reason}",
