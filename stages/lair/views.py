@@ -25,7 +25,7 @@ def find_reads(expr: Expr) -> tuple[AccessSyntax, ...]:
 def name_views(layer: Layer) -> Layer:
     """Return a layer in which further accesses of statements to a tensor are to views."""
     taken = {*layer.tensors, *(statement.name for statement in layer.statements)}
-    return replace(layer, statements=tuple(_naming(s, taken) for s in layer.statements))
+    return replace(layer, statements=tuple(_name_further(s, taken) for s in layer.statements))
 
 
 def find_views(layer: Layer) -> dict[str, str]:
@@ -34,7 +34,7 @@ def find_views(layer: Layer) -> dict[str, str]:
     return {access.view: access.tensor for access in reads if access.view is not None}
 
 
-def _naming(statement: Statement, taken: set[str]) -> Statement:
+def _name_further(statement: Statement, taken: set[str]) -> Statement:
     """Return a statement with names for its views, which are then taken."""
     further = {access: _choose_name(access.tensor, taken) for access in _list_further(statement)}
     if not further:

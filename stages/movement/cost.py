@@ -1,4 +1,4 @@
-"""Cycles of what PEs exchange with neighbours, in closed form."""
+"""Cycles of a halo exchange, in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PEs exchange with their neighbours between two invocations."""
+"""Exchanges of halos with neighbours, between two invocations."""
 
 from __future__ import annotations
 
@@ -210,9 +210,9 @@ def _simplify(pes: isl.Set) -> isl.Set:
 
 
 def write_exchanges(program: RoleProgram) -> list[str]:
-    """Write what PEs exchange, and return the functions that are called between two invocations.
+    """Write all exchanges, and return the functions that are called between two invocations.
 
-    What is carried to others before it changes comes before it is taken anew from neighbours.
+    A tensor with a halo is carried to other tensors before its halo is taken anew from neighbours.
     """
     model, exchanges = program.model, _list_exchanges(program)
     for exchange in exchanges:

@@ -333,6 +333,7 @@ def find_back(facts: Facts, name: str) -> float:
         found += sent[name] + find_order(facts, f"spread_{name}")
     return found
 
+
 def find_exchange(facts: Facts, pe: PE) -> float:
     """Return the cycles between two invocations in which a PE exchanges halos with neighbours."""
     found, in_turn = 0.0, is_exchanged_in_turn(facts.graph)

@@ -87,7 +87,7 @@ def _name_astray(
     """
     found = {}
     for use in list_maps(uses):
-        user, tensor = use.get_tuple_name(isl.dim_type.in_), use.get_tuple_name(OUT)
+        user, tensor = use.get_tuple_name(IN), use.get_tuple_name(OUT)
         needed = isl.UnionMap.from_map(use).reverse().apply_range(places)
         if not find_astray(from_domain(computed, tensor), needed).is_empty():
             found[user, tensor] = _feedback_name(tensor, known)
@@ -98,7 +98,7 @@ def _renamed(uses: isl.UnionMap, names: Mapping[tuple[str, str], str]) -> isl.Un
     """Return { S[i] -> T[e] } with the names that some T have for some S."""
     found = isl.UnionMap("{ }")
     for use in list_maps(uses):
-        user, tensor = use.get_tuple_name(isl.dim_type.in_), use.get_tuple_name(OUT)
+        user, tensor = use.get_tuple_name(IN), use.get_tuple_name(OUT)
         named = use.set_tuple_name(OUT, names.get((user, tensor), tensor))
         found = found.union(isl.UnionMap.from_map(named))
     return found

@@ -217,9 +217,9 @@ def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> 
     )
     own, needed = moved.range_factor_domain(), moved.range_factor_range()
     way = choose_way(own, needed, placed.core, lambda side: True)
-    all_ = isl.Map.from_union_map(from_domain(placed.needed, moved.get_tuple_name(IN)))
-    lane = all_.apply_range(turn(way.leaves, placed.core).project_out(isl.dim_type.out, 1, 1))
-    elements = count_most(lane.reverse()) if way.straight else cardinality(all_.domain())
+    users = isl.Map.from_union_map(from_domain(placed.needed, moved.get_tuple_name(IN)))
+    lane = users.apply_range(turn(way.leaves, placed.core).project_out(isl.dim_type.out, 1, 1))
+    elements = count_most(lane.reverse()) if way.straight else cardinality(users.domain())
     around = find_around_cycles(placed.profile, elements, straight=way.straight)
     return {"halo": halo, AROUND: around}
 

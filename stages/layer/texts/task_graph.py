@@ -165,14 +165,14 @@ class OfMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendHalo(OfMove):
-    """Send a neighbour what it needs."""
+    """Send a neighbour the elements that it needs."""
 
     kind: ClassVar[Literal["send_halo"]] = "send_halo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiveHalo(OfMove):
-    """Take from a neighbour what is needed of it."""
+    """Take the elements that a PE needs from a neighbour."""
 
     kind: ClassVar[Literal["receive_halo"]] = "receive_halo"
 
@@ -490,7 +490,7 @@ Outgoing = Departure | SumCollection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """What a tensor is in the next invocation, where PEs need it of others."""
+    """The elements of a tensor that PEs get from others for the next invocation."""
 
     kind: Annotated[Literal["halo"], "halo (of neighbours)"]
     tensor: Annotated[str, "the tensor"]
