@@ -45,8 +45,8 @@ collected: how sums that departures bring to adapters leave the grid."""
 PARTS_HEADER = """
 T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
 MOVES_HEADER = """
-moves: { T[element] -> [PE[x, y] -> PE[x', y']] } of what T is in the next invocation, which a PE
-computes, and another one needs that has it as a neighbour, or at a corner."""
+moves: { T[element] -> [PE[x, y] -> PE[x', y']] }: PE[x, y] computes what the element of T is in the
+next invocation, and PE[x', y'], which is near, needs it."""
 RETURNS_HEADER = """
 feedback: { T_feedback[e] -> T[e] } of what is needed elsewhere than where it is computed:
 T_feedback departs, and arrives again. reads, carried: those of lair.isl, with T_feedback."""

@@ -27,7 +27,7 @@ class Adapted:
     `target` are the PEs that compute, `grid` these and the adapters; `placement` { S[i] -> PE }.
     `sources`, `arrivals`, `departures` and `collected` are { T[e] -> [PE -> index] }: how tensors
     reach the grid, and the computing PEs, how they leave these, and the adapters that collect them.
-    `moves` are { T[e] -> [PE -> PE'] } of what neighbours have of T in the next invocation, and who
+    `moves` are { T[e] -> [PE -> PE'] }: PE computes what T[e] is in the next invocation, and PE'
     needs it. `feedback` is { T_feedback[e] -> T[e] }; `reads`, `views` and `carried` are those of
     lair.isl with T_feedback, None where they are the same. `parts` are { T[e] -> port } at which a
     stream is taken, by name.
