@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from math import prod
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 WORD = 2
 """Bytes of a word; successive words lie in successive banks."""
@@ -85,6 +85,14 @@ def find_waits(
     return _prepare(tuple(steps), reads, tuple(sizes), banks).count_waits
 
 
+def turn_banks(first: Sequence[int], every: int) -> tuple[int, ...]:
+    """Return the words at which operands begin as many banks further on, the first one in the first
+    bank: an instruction waits as long there.
+    """
+    back = first[0] // OF_BANK * OF_BANK if first else 0
+    return tuple([(word - back) % every for word in first])
+
+
 def count_meetings(p: Words, q: Words, sizes: Sequence[int], banks: int) -> int:
     """Return at how many points of a box two operands lie in one bank."""
     steps = tuple((a - b) % banks for a, b in zip(p.steps, q.steps, strict=True))
@@ -107,34 +115,41 @@ def _count_zeros(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: 
 # --- Cycles of an instruction where writes take banks ---------------------------------------------
 #
 # What stays where it is from a point to the next is read once, and written once. Of addresses only
-# banks matter: an axis that comes to a state in which it was before goes on as it did then.
+# banks matter: an axis that comes to a state in which it was before goes on as it did then. A part
+# of an instruction, along some of its inner axes, depends on nothing of the outer ones but on which
+# operands the steps to it and away from it move; so instructions share the cycles of such parts.
 
 BITS = 7
 """Bits for each of the next cycles: 1 + the bank that is written then, or 0."""
 
+_State: TypeAlias = tuple[tuple[int, ...], int]
+"""The word, modulo the banks, at which each operand is, and the writes to come."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Access:
-    """An instruction, as far as its cycles depend on it, but for where its operands begin.
 
-    All words are modulo the banks. `steps` has a row an axis; `moves` says for each operand, the
-    one written last, if a step along an axis moves it.
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """The operands that a step moves: of those that are read, and of those that are written."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis of an instruction: over how many words each operand steps, and which of them move.
     """
 
-    sizes: tuple[int, ...]
-    steps: tuple[tuple[int, ...], ...]
-    moves: tuple[tuple[bool, ...], ...]
-    reads: int
+    size: int
+    steps: tuple[int, ...]
+    moved: _Moved
 
 
 def _list_moves(
     steps: Sequence[int], sizes: Sequence[int], axes: Sequence[int]
 ) -> tuple[bool, ...]:
     """Return if a step along an axis, and back to the start along those within, moves an operand.
-
-    Where there is none before, or after, one counts as a step along one more axis.
     """
-    found, back = [True], 0
+    found, back = list[bool](), 0
     for k in reversed(axes):
         found.insert(0, steps[k] != back)
         back += steps[k] * (sizes[k] - 1)
@@ -144,108 +159,113 @@ def _list_moves(
 @lru_cache(maxsize=1 << 10)
 def _prepare(
     steps: Sequence[tuple[int, ...]], reads: int, sizes: tuple[int, ...], banks: Banks
-) -> _AccessCycles:
+) -> _AccessWaits:
     """Return an instruction of which so many operands are read, the others written."""
     axes = [k for k, size in enumerate(sizes) if size > 1]
-    access = _Access(
-        sizes=tuple(sizes[k] for k in axes),
-        steps=tuple(tuple(each[k] % banks.words for each in steps) for k in axes),
-        moves=tuple(_list_moves(each, sizes, axes) for each in steps),
-        reads=reads,
+    moves = [_list_moves(each, sizes, axes) for each in steps]
+    every = range(len(steps))
+    found = tuple(
+        _Axis(
+            size=sizes[axis],
+            steps=tuple(each[axis] % banks.words for each in steps),
+            moved=_Moved(
+                tuple(k for k in every[:reads] if moves[k][number]),
+                tuple(k for k in every[reads:] if moves[k][number]),
+            ),
+        )
+        for number, axis in enumerate(axes)
     )
-    return _AccessCycles(access, banks)
+    return _make_waits(found, _Moved(tuple(every[:reads]), tuple(every[reads:])), banks)
 
 
-class _AccessCycles:
-    """The cycles of the parts of an instruction, each found once, wherever its operands begin."""
+@lru_cache(maxsize=1 << 10)
+def _make_waits(axes: tuple[_Axis, ...], all_: _Moved, banks: Banks) -> _AccessWaits:
+    """Return the waits of an instruction: where it begins and ends, all operands have moved."""
+    cycles = _make_cycles(axes, all_, all_, banks)
+    return _AccessWaits(cycles, banks.words, prod(axis.size for axis in axes))
 
-    def __init__(self, access: _Access, banks: Banks) -> None:
-        self.access, self.banks, self.inner = access, banks, len(access.sizes) - 1
-        self.found: dict[tuple[int, tuple[int, ...], int, int, int], tuple[int, int]] = {}
-        self.next = [_Steps(steps, banks.words) for steps in access.steps]
-        every = range(len(access.sizes) + 1)
-        self.points = [[_Points(access, banks, p, q) for q in every] for p in every]
+
+class _AccessWaits:
+    """The cycles in which an instruction waits, each found once, wherever its operands begin."""
+
+    def __init__(
+        self, cycles: Mapping[_State, tuple[int, int]], every: int, points: int
+    ) -> None:
+        self.cycles, self.every, self.points = cycles, every, points
         self.waits: dict[tuple[int, ...], int] = {}
 
     def count_waits(self, first: Sequence[int]) -> int:
-        """Return the cycles besides one a point where operands begin at some words.
-
-        To begin as many banks further on with all of them makes no difference.
-        """
-        back = min(first, default=0) // OF_BANK * OF_BANK
-        every = self.banks.words
-        at = tuple([(word - back) % every for word in first])
+        """Return the cycles besides one a point where operands begin at some words."""
+        at = turn_banks(first, self.every)
         if at not in self.waits:
-            axes = self.inner + 1
-            self.waits[at] = self.find(0, at, 0, axes, axes)[0] - prod(self.access.sizes)
+            self.waits[at] = self.cycles[at, 0][0] - self.points
         return self.waits[at]
 
-    def find(
-        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
-    ) -> tuple[int, int]:
-        """Return the cycles from an axis on inwards, and the writes to come then.
 
-        A step along axis `before` led to its first point; one along `after` leads away.
-        """
-        if axis > self.inner:
-            return self.points[before][after][at][pending]
-        key = axis, at, pending, before, after
-        if key not in self.found:
-            self.found[key] = self._along(*key)
-        return self.found[key]
+@lru_cache(maxsize=1 << 12)
+def _make_cycles(
+    axes: tuple[_Axis, ...], before: _Moved, after: _Moved, banks: Banks
+) -> Mapping[_State, tuple[int, int]]:
+    """Return the cycles along some axes, and the writes to come behind them, by the state before.
 
-    def _along(
-        self, axis: int, at: tuple[int, ...], pending: int, before: int, after: int
-    ) -> tuple[int, int]:
-        """Return as `find`; where banks and writes to come are as at a point before, it goes on so.
-        """
-        last, further, inner = self.access.sizes[axis] - 1, self.next[axis], axis == self.inner
-        between = self.points[axis][axis]
-        cycles, pending = self.find(axis + 1, at, pending, before, axis)
-        i, at, seen = 1, further[at], dict[tuple[tuple[int, ...], int], tuple[int, int]]()
-        while i < last:
-            if last > self.banks.words:
+    The step to their first point moves some operands, and so does the one away from their last.
+    """
+    return _Line(axes, before, after, banks) if axes else _Points(before, after, banks)
+
+
+class _Line(dict[_State, tuple[int, int]]):
+    """The cycles along an axis and those within it."""
+
+    def __init__(
+        self, axes: tuple[_Axis, ...], before: _Moved, after: _Moved, banks: Banks
+    ) -> None:
+        super().__init__()
+        (axis, *_), inner = axes, axes[1:]
+        self.last, self.every, self.steps = axis.size - 1, banks.words, axis.steps
+        self.further = dict[tuple[int, ...], tuple[int, ...]]()
+        self.begin = _make_cycles(inner, before, axis.moved, banks)
+        self.between = _make_cycles(inner, axis.moved, axis.moved, banks)
+        self.end = _make_cycles(inner, axis.moved, after, banks)
+
+    def __missing__(self, state: _State) -> tuple[int, int]:
+        at, _ = state
+        cycles, pending = self.begin[state]
+        i, at, seen = 1, self._step(at), dict[_State, tuple[int, int]]()
+        while i < self.last:
+            if self.last > self.every:
                 since, then = seen.setdefault((at, pending), (i, cycles))
-                times = (last - i) // (i - since) if since < i else 0
+                times = (self.last - i) // (i - since) if since < i else 0
                 if times:
                     cycles, i = cycles + times * (cycles - then), i + times * (i - since)
                     seen.clear()
                     continue
-            if inner:
-                more, pending = between[at][pending]
-            else:
-                more, pending = self.find(axis + 1, at, pending, axis, axis)
-            at, cycles, i = further[at], cycles + more, i + 1
-        more, pending = self.find(axis + 1, at, pending, axis, after)
-        return cycles + more, pending
-
-
-class _Steps(dict[tuple[int, ...], tuple[int, ...]]):
-    """The words of operands behind a step along an axis, by those before it."""
-
-    def __init__(self, steps: tuple[int, ...], every: int) -> None:
-        super().__init__()
-        self.steps, self.every = steps, every
-
-    def __missing__(self, at: tuple[int, ...]) -> tuple[int, ...]:
-        words = zip(at, self.steps, strict=True)
-        self[at] = found = tuple((word + step) % self.every for word, step in words)
+            more, pending = self.between[at, pending]
+            at, cycles, i = self._step(at), cycles + more, i + 1
+        more, pending = self.end[at, pending]
+        self[state] = found = cycles + more, pending
         return found
 
+    def _step(self, at: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the words of operands behind a step along the axis."""
+        if (to := self.further.get(at)) is None:
+            every = self.every
+            to = tuple([(w + s) % every for w, s in zip(at, self.steps, strict=True)])
+            self.further[at] = to
+        return to
 
-class _Points(dict[tuple[int, ...], "_Point"]):
-    """The points to which a step along one axis led and from which one along another leads."""
 
-    def __init__(self, access: _Access, banks: Banks, before: int, after: int) -> None:
+class _Points(dict[_State, tuple[int, int]]):
+    """The cycles of points to which some steps led, and from which others lead."""
+
+    def __init__(self, before: _Moved, after: _Moved, banks: Banks) -> None:
         super().__init__()
-        self.latency, count = banks.write_latency, access.reads
-        self.reads = [k for k in range(count) if access.moves[k][before]]
-        self.writes = [k for k in range(count, len(access.moves)) if access.moves[k][after]]
+        self.reads, self.writes, self.latency = before.reads, after.writes, banks.write_latency
 
-    def __missing__(self, at: tuple[int, ...]) -> _Point:
-        reads = tuple(sorted(at[k] // OF_BANK + 1 for k in self.reads))
-        write = sum(at[k] // OF_BANK + 1 for k in self.writes)
-        self[at] = found = _make_point(reads, write, self.latency)
+    def __missing__(self, state: _State) -> tuple[int, int]:
+        at, pending = state
+        reads = tuple(sorted([at[k] // OF_BANK + 1 for k in self.reads]))
+        write = sum([at[k] // OF_BANK + 1 for k in self.writes])
+        self[state] = found = _make_point(reads, write, self.latency)[pending]
         return found
 
 
@@ -286,10 +306,13 @@ Place = TypeVar("Place")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceCost(Generic[Place]):
     """The cycles of an instruction, or a number that grows with them, given the places of arrays.
+
+    There are `least` of them wherever arrays lie: places at which all take the least are the best.
     """
 
     arrays: frozenset[str]
     of: Callable[[Mapping[str, Place]], Fraction]
+    least: Fraction = Fraction(0)
 
 
 def choose_places(
@@ -300,6 +323,7 @@ def choose_places(
     Of those that take as much, an array has the one that it had, or else the first.
     """
     first = {name: places[0] for name, places in options.items()}
+    costs = sorted(costs, key=lambda cost: cost.least, reverse=True)
     chosen, its = dict(first), {n: [c for c in costs if n in c.arrays] for n in options}
     stale = {name for name in options if its[name] and len(options[name]) > 1}
     for _ in range(MOST_ROUNDS):
@@ -322,13 +346,29 @@ def _find_best(
     costs: Sequence[PlaceCost[Place]],
 ) -> Place:
     """Return the place of an array for which some instructions take least."""
-    return min(
-        options, key=lambda each: (_sum(costs, {**chosen, name: each}), each != chosen[name])
-    )
+    best, fewest = chosen[name], _sum(costs, chosen)
+    least = sum(cost.least for cost in costs)
+    for each in options:
+        if fewest <= least:
+            break
+        cycles = _sum(costs, {**chosen, name: each}, fewest)
+        if cycles < fewest:
+            best, fewest = each, cycles
+    return best
 
 
-def _sum(costs: Sequence[PlaceCost[Place]], places: Mapping[str, Place]) -> Fraction:
-    return sum((cost.of(places) for cost in costs), Fraction(0))
+def _sum(
+    costs: Sequence[PlaceCost[Place]],
+    places: Mapping[str, Place],
+    most: Fraction | None = None,
+) -> Fraction:
+    """Return the cycles of some instructions; or at least `most` of them, where there are more."""
+    cycles = sum((cost.least for cost in costs), Fraction(0))
+    for cost in costs:
+        cycles += cost.of(places) - cost.least
+        if most is not None and cycles >= most:
+            break
+    return cycles
 
 
 def list_starts(now: int, banks: int, step: int) -> Iterator[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -32,6 +33,7 @@ from lairmake.stages.machine.banks import (
     choose_places,
     find_waits,
     list_starts,
+    turn_banks,
 )
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape
@@ -88,6 +90,28 @@ class BankedOperand:
         return (LinearIndex(start), *self.indices), (1, *words)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapedInstruction:
+    """A vector instruction where arrays have some shapes, wherever they start.
+
+    Of so many `calls`, `begun` says in how many operands begin at some words of their arrays.
+    """
+
+    begun: Mapping[tuple[int, ...], int]
+    calls: int
+    count_waits: Callable[[Sequence[int]], int]
+    rate: int
+    known: dict[tuple[int, ...], Fraction] = field(default_factory=dict)
+
+    def sum_waits(self, starts: Sequence[int], every: int) -> int:
+        """Return the cycles in which all calls wait, where arrays start at some of so many words.
+        """
+        return sum(
+            often * self.count_waits([(w + s) % every for w, s in zip(words, starts, strict=True)])
+            for words, often in self.begun.items()
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class BankedInstruction:
     """A vector instruction, and its operands d, a, b, c: of those not in memory the type alone.
@@ -102,13 +126,18 @@ class BankedInstruction:
     operands: tuple[BankedOperand | str, ...]
     values: CallValues
     profile: Profile
-    known: dict[tuple[ArrayPlace, ...], Fraction] = field(default_factory=dict)
-    begun: dict[tuple[Shape, ...], Mapping[tuple[int, ...], int]] = field(default_factory=dict)
+    shaped: dict[tuple[Shape, ...], ShapedInstruction] = field(default_factory=dict)
+    alike: dict[object, ShapedInstruction] = field(default_factory=dict)
 
     @cached_property
     def in_memory(self) -> list[BankedOperand]:
         """The operands that lie in memory."""
         return [o for o in self.operands if isinstance(o, BankedOperand)]
+
+    @cached_property
+    def accessed(self) -> list[BankedOperand]:
+        """Those that take banks: read ones, and where results go."""
+        return [*self.read, *self.written]
 
     @cached_property
     def read(self) -> list[BankedOperand]:
@@ -128,35 +157,54 @@ class BankedInstruction:
 
     def find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
         """Return the cycles of its elements where arrays have such places, and lanes are full."""
-        here = tuple(places[operand.array] for operand in self.in_memory)
-        if here not in self.known:
-            self.known[here] = self._find_cycles(places)
-        return self.known[here]
+        accessed = self.accessed
+        shapes = tuple([places[operand.array].shape for operand in accessed])
+        if shapes not in self.shaped:
+            self.shaped[shapes] = self._find_shaped(accessed, places)
+        shaped = self.shaped[shapes]
+        starts = tuple([places[operand.array].start for operand in accessed])
+        if starts not in shaped.known:
+            points = shaped.calls * max(1, prod(self.sizes))
+            waits = shaped.sum_waits(starts, self.profile.banks.words)
+            cycles = Fraction(self.weight * (points + waits), points * shaped.rate)
+            shaped.known[starts] = cycles
+        return shaped.known[starts]
 
-    def _find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
-        accessed, every = [*self.read, *self.written], self.profile.banks.words
-        steps = [operand.find_words(places) for operand in accessed]
-        count_waits = find_waits(steps, len(self.read), self.sizes, self.profile.banks)
-        starts = [places[operand.array].start for operand in accessed]
-        waits, calls = 0, 0
-        for words, often in self._list_first_words(accessed, places).items():
-            first = [(w + s) % every for w, s in zip(words, starts, strict=True)]
-            waits += often * count_waits(first)
-            calls += often
-        points = max(1, prod(self.sizes))
-        return self.weight * (1 + Fraction(waits, calls * points)) / self._find_rate(places)
+    def find_least(self) -> Fraction:
+        """Return the cycles of its elements where no operand is slow, and none waits for a bank."""
+        result, *sources = self.operands
+        moving = [
+            o.type for o in sources
+            if isinstance(o, BankedOperand) and any(map(any, o.coefficients))
+        ]
+        type_ = result if isinstance(result, str) else result.type
+        lanes = self.profile.find_lanes(self.operation, type_, *moving)
+        return Fraction(self.weight, max(1, lanes))
 
-    def _list_first_words(
+    def _find_shaped(
         self, accessed: Sequence[BankedOperand], places: Mapping[str, ArrayPlace]
-    ) -> Mapping[tuple[int, ...], int]:
-        """Return in how many calls of a number operands begin at some words of their arrays."""
-        shapes, every = tuple(places[o.array].shape for o in accessed), self.profile.banks.words
-        if shapes not in self.begun:
-            firsts = [operand.find_first(places, start=0) for operand in accessed]
+    ) -> ShapedInstruction:
+        """Return the instruction where arrays have the shapes that they have at some places.
+
+        It is the same one for shapes that differ by whole rounds over the banks.
+        """
+        every = self.profile.banks.words
+        steps = [operand.find_words(places) for operand in accessed]
+        firsts = [operand.find_first(places, start=0) for operand in accessed]
+        count_waits = find_waits(steps, len(self.read), self.sizes, self.profile.banks)
+        rate, rounds = self._find_rate(places), max(1, every)
+        begun_by = tuple(tuple(word % rounds for word in words) for _, words in firsts)
+        key = count_waits, rate, begun_by
+        if key not in self.alike:
             shares = count_first_words(firsts, self.values, every)
             of = lcm(*(share.denominator for share in shares.values()))
-            self.begun[shapes] = {words: int(share * of) for words, share in shares.items()}
-        return self.begun[shapes]
+            begun = Counter[tuple[int, ...]]()
+            for words, share in shares.items():
+                begun[turn_banks(words, rounds)] += int(share * of)
+            self.alike[key] = ShapedInstruction(
+                begun=begun, calls=of, count_waits=count_waits, rate=rate
+            )
+        return self.alike[key]
 
     def _find_rate(self, places: Mapping[str, ArrayPlace]) -> int:
         """Return its elements a cycle."""
@@ -287,7 +335,11 @@ def spread_over_banks(
         for array in arrays
     }
     costs = [
-        PlaceCost(arrays=frozenset(o.array for o in each.in_memory), of=each.find_cycles)
+        PlaceCost(
+            arrays=frozenset(o.array for o in each.in_memory),
+            of=each.find_cycles,
+            least=each.find_least(),
+        )
         for each in instructions
     ]
     return choose_places(options, costs)

@@ -176,11 +176,15 @@ def _add(
 ) -> dict[tuple[int, ...], int]:
     """Return a histogram of words, to which multiples of steps are added, each as often."""
     modulus = len(counts)
-    sums: dict[tuple[int, ...], int] = {}
-    for (words, often), (value, times) in product(found.items(), enumerate(counts)):
-        to = tuple((w + value * s) % modulus for w, s in zip(words, steps, strict=True))
+    moved: dict[tuple[int, ...], int] = {}
+    for value, times in enumerate(counts):
         if times:
-            sums[to] = sums.get(to, 0) + often * times
+            by = tuple([value * step % modulus for step in steps])
+            moved[by] = moved.get(by, 0) + times
+    sums: dict[tuple[int, ...], int] = {}
+    for (words, often), (by, times) in product(found.items(), moved.items()):
+        to = tuple([(w + s) % modulus for w, s in zip(words, by, strict=True)])
+        sums[to] = sums.get(to, 0) + often * times
     return sums
 
 # --- Local memory with room for extra accesses ----------------------------------------------------
