@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -462,9 +463,14 @@ def write_allocations(graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Ro
     rings, rows = find_rings(graph, flows), find_rows(graph, flows)
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     relations = {m.get_tuple_name(isl.dim_type.out): m for m in list_maps(accessed)}
+    swaps = graph.swaps
     for tensor, relation in relations.items():
         host = _host(tensor, graph)
-        if host is not None:
+        if graph.find_local(tensor) in swaps:
+            names = swaps[graph.find_local(tensor)]
+            every = [relations[n].set_tuple_name(isl.dim_type.out, tensor) for n in names]
+            relation = functools.reduce(isl.Map.union, every).coalesce()
+        elif host is not None:
             relation = relations[host].set_tuple_name(isl.dim_type.out, tensor)
         with working_on(f"tensor {tensor}"):
             if tensor in rows:
@@ -473,6 +479,9 @@ def write_allocations(graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Ro
                 size, allocation = _roll(tensor, rings[tensor])
             else:
                 size, allocation = allocate(relation, host)
+            if (buffer := _find_buffer(tensor, graph)) is not None:
+                count = len(swaps[graph.find_local(tensor)])
+                size, allocation = _in_buffer(size, allocation, buffer, count)
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     for halo in (task for task in graph.tasks.values() if isinstance(task, Halo)):
@@ -514,6 +523,23 @@ def _roll(tensor: str, ring: TensorRing) -> tuple[isl.Set, isl.Map]:
     if ring.counts is None:
         return roll(ring.numbers, ring.depth, name)
     return roll_in_boxes(ring.numbers, ring.depth, ring.counts, name)
+
+
+def _find_buffer(tensor: str, graph: TaskGraph) -> int | None:
+    """Return the number of the buffer that a tensor has at first, if it takes turns."""
+    return graph.tensors[tensor].buffer if tensor in graph.tensors else None
+
+
+def _in_buffer(
+    size: isl.Set, allocation: isl.Map, buffer: int, count: int
+) -> tuple[isl.Set, isl.Map]:
+    """Return the memory of as many buffers, and where elements lie in one of them."""
+    name, first = size.get_tuple_name(), isl.dim_type.out
+    every = size.insert_dims(isl.dim_type.set, 0, 1).set_tuple_name(name)
+    every = every.lower_bound_val(isl.dim_type.set, 0, 0)
+    every = every.upper_bound_val(isl.dim_type.set, 0, count - 1)
+    within = allocation.insert_dims(first, 0, 1).set_tuple_name(first, name)
+    return every, within.fix_val(first, 0, buffer)
 
 
 def _host(tensor: str, graph: TaskGraph) -> str | None:

@@ -30,20 +30,21 @@ class SideLoad:
 
 
 def find_round_cycles(
-    profile: Profile, sides: Mapping[str, SideLoad], *, in_turn: bool = False
+    profile: Profile, sides: Mapping[str, SideLoad], *, in_turn: bool = False, meanwhile: int = 0
 ) -> int:
     """Return the cycles of a round on a PE, given what moves to each side.
 
-    Streams that are `in_turn` are configured anew.
+    Streams that are `in_turn` are configured anew. `meanwhile` are cycles of what the PE does until
+    all has come.
     """
-    started = sum(_start(profile, each) for each in sides.values())
+    started = meanwhile + sum(_start(profile, each) for each in sides.values())
     started += sum(map(_count, sides.values())) * profile.configuration * int(in_turn)
     moved = sum(each.sent + each.taken for each in sides.values())
     lanes = [[sides[side] for side in pair if side in sides] for pair in AXES.values()]
     longest = max(_find_lane(profile, lane) for lane in lanes)
     travel = 2 * profile.ramp + profile.hop + profile.vector_latency
     busy = started + moved * int(profile.shared_datapath)
-    waits = started // 2 + longest + travel
+    waits = (started - meanwhile) // 2 + longest + travel
     return waits + profile.dispatch if waits > busy else busy + profile.find_dispatch_next()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.layer.routes import halos
+from lairmake.stages.layer.streams import plan
 from tests.layer.built import build, function
 from tests.layer.test_graph_values import right
 
@@ -103,7 +104,7 @@ def test_all_pes_send_the_same_columns_and_rows_of_what_is_their_own():
     assert routes["u_halo_east"].is_equal(isl.UnionMap(east))
     needed = adapted["moves"].intersect(isl.UnionMap(east))
     assert needed.is_equal(isl.UnionMap(east).intersect_domain(isl.UnionSet("{ u[1:7, 0:8] }")))
-    local = isl.UnionSet("{ u_local[i,j] : 0 <= i < 5 and 0 <= j < 5 }")
+    local = isl.UnionSet("{ u_local[b,i,j] : 0 <= b <= 1 and 0 <= i < 5 and 0 <= j < 5 }")
     assert local.is_subset(memory["local"])
 
 
@@ -248,28 +249,131 @@ graph g(): float32 u[9][8] -> float32 un[9][8] { un = w(u, u) }
 """
 
 
-@pytest.mark.wide
-def test_what_is_delayed_is_taken_with_its_halo_before_that_is_new():
-    mapping = """target: "{ PE[2, 3] }"
+WAVES = """target: "{ PE[2, 3] }"
 placement: "{ w[i,j,r,s] -> PE[j//4, i//3] }"
-invocations: 4
-delays: {w.v: 1}
+invocations: STEPS
+delays: {w.v: BACK}
 tensors: {u: {next: un}}
 """
-    built = given(build(WAVE, mapping, "route"), u=(9, 8))
+
+
+def wave(steps, back=1):
+    """Return the mapping of waves."""
+    return WAVES.replace("STEPS", str(steps)).replace("BACK", str(back))
+
+
+def waves(u, steps, back):
+    """Return what steps of waves give, with the field of so many steps ago."""
+    before = [np.zeros_like(u)] * back
+    for _ in range(steps):
+        un, sides = np.zeros_like(u), [(0, 1), (1, 0), (1, 2), (2, 1)]
+        for r, s in sides:
+            un[1:-1, 1:-1] += u[r:7 + r, s:6 + s] * 0.5 - before[0][r:7 + r, s:6 + s] * 0.25
+        u, before = un, [*before[1:], u]
+    return u
+
+
+@pytest.mark.wide
+def test_what_is_delayed_is_taken_with_its_halo_before_that_is_new(monkeypatch):
+    monkeypatch.setattr(plan, "count_more", lambda names, placed: 1 << 20)
+    built = given(build(WAVE, wave(4), "route", copy=1), u=(9, 8))
     right(built)
     assert rounds(built) == {"u_halo": ["EWSN"]}
     body = "".join(function(built.program("simd/pe_compute.c"), "complete"))
     order = [body.index(f"{name}(pe)") for name in ("carry_u_delay1", "exchange_u_halo", "carry_u")]
     assert order == sorted(order)
     u = np.load(built.folder / "inputs/u.npy").astype(float)
-    v = np.zeros_like(u)
+    assert np.array_equal(built.output("un"), waves(u, 4, 1))
+
+
+def test_where_there_is_no_room_for_buffers_of_one_shape_a_field_is_copied(monkeypatch):
+    monkeypatch.setattr(plan, "count_more", lambda names, placed: 1 << 20)
+    mapping = ALONG.format(place="i//20, 1").replace("[i] ->", "[i,r] ->")
+    built = given(build(LINE, mapping, "route", copy=1), np.int32, u=40)
+    assert buffers(built) == ({}, ["u"])
+    u = np.load(built.folder / "inputs/u.npy")
+    for _ in range(3):
+        u = np.concatenate([[0], u[:-2] + u[1:-1] + u[2:], [0]])
+    assert np.array_equal(built.output("un"), u)
+
+
+@pytest.mark.wide
+def test_results_that_leave_take_turns_with_buffers():
+    leaves = 'un: {leaves: "{ un[i,j] -> [PE[j//4, -1] -> index[i, j mod 4]] }"}}'
+    built = build(WAVE, wave(5).replace("un}}", f"un}}, {leaves}"), "route")
+    right(given(built, u=(9, 8)))
+    assert buffers(built) == ({"u_delay1": 0, "u": 1, "un": 2}, [])
+    u = np.load(built.folder / "inputs/u.npy").astype(float)
+    for steps in range(1, 6):
+        assert np.array_equal(built.output("un")[steps - 1], waves(u, steps, 1))
+
+
+def buffers(built):
+    """Return the numbers of buffers by tensor, and the tensors that are copied."""
+    graph = built.yaml("tasks.yaml")
+    found = {n: t["buffer"] for n, t in graph["tensors"].items() if "buffer" in t}
+    copied = [t["target"] for t in graph["tasks"].values() if t["kind"] == "carry"]
+    return found, copied
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, pytest.param(4, marks=pytest.mark.wide)])
+def test_a_field_and_the_next_one_swap_two_buffers_of_one_shape(steps):
+    """Results lie in the second buffer after odd numbers of invocations, else in the first."""
+    mapping = ALONG.format(place="i//20, 1").replace("[i] ->", "[i,r] ->")
+    built = build(LINE, mapping.replace("invocations: 3", f"invocations: {steps}"), "route")
+    given(built, np.int32, u=40)
+    assert buffers(built) == ({"u": 0, "un": 1}, [])
+    u = np.load(built.folder / "inputs/u.npy")
+    for _ in range(steps):
+        u = np.concatenate([[0], u[:-2] + u[1:-1] + u[2:], [0]])
+    assert np.array_equal(built.output("un"), u)
+    placed = built.objects("memory.isl")["to_local"]
+    same = isl.UnionMap("{ [PE[x,y] -> u[i]] -> [PE[x,y] -> un[i]] }").apply_range(placed)
+    moved = isl.UnionMap("{ u_local[b,l] -> u_local[1 - b,l] }")
+    of_u = placed.intersect_domain(isl.UnionSet("{ [PE[x,y] -> u[i]] }"))
+    assert of_u.apply_range(moved).is_equal(same)
+    assert built.objects("memory.isl")["lifetime"].is_equal(
+        isl.UnionMap("{ u_local[] -> always[] }"))
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize(("steps", "back"), [(4, 1), (5, 1), (6, 1), (5, 2), (7, 2)])
+def test_what_is_delayed_takes_turns_with_the_field(steps, back):
+    built = given(build(WAVE, wave(steps, back), "route"), u=(9, 8))
+    right(built)
+    late = [f"u_delay{k}" for k in range(back, 0, -1)]
+    assert buffers(built) == ({n: k for k, n in enumerate([*late, "u", "un"])}, [])
+    u = np.load(built.folder / "inputs/u.npy").astype(float)
+    assert np.array_equal(built.output("un"), waves(u, steps, back))
+
+
+@pytest.mark.wide
+def test_of_two_tensors_that_one_becomes_one_is_copied_before_the_swap():
+    """Both have halos; what is sent of v is what the buffer has that is now that of u."""
+    mapping = """target: "{ PE[2, 3] }"
+placement: "{ w[i,j,r,s] -> PE[j//4, i//3] }"
+invocations: 4
+tensors: {u: {next: un}, v: {next: un}}
+"""
+    lair = WAVE.replace("float32 u[9][8] -> float32 un[9][8] { un = w(u, u) }",
+                        "float32 u[9][8], float32 v[9][8] -> float32 un[9][8] { un = w(u, v) }")
+    built = given(build(lair, mapping, "route"), u=(9, 8), v=(9, 8))
+    right(built)
+    assert rounds(built) == {"u_halo": ["EWSN"], "v_halo": ["EWSN"]}
+    assert buffers(built) == ({"u": 0, "un": 1}, ["v"])
+    u, v = (np.load(built.folder / f"inputs/{name}.npy").astype(float) for name in "uv")
     for _ in range(4):
         un, sides = np.zeros_like(u), [(0, 1), (1, 0), (1, 2), (2, 1)]
         for r, s in sides:
             un[1:-1, 1:-1] += u[r:7 + r, s:6 + s] * 0.5 - v[r:7 + r, s:6 + s] * 0.25
-        u, v = un, u
+        u = v = un
     assert np.array_equal(built.output("un"), u)
+
+
+def test_what_is_computed_elsewhere_is_copied_or_comes_around():
+    """Where places differ, none takes the buffer of another one."""
+    built = build(SHIFT, ALONG.format(place="i mod 4, 1"), "route")
+    assert buffers(built) == ({}, ["u"])
 
 
 LINE = """lair s(): int32 u[40] -> int32 un[40]
@@ -361,3 +465,47 @@ def test_gaps_between_pes_that_leave_no_room_for_adapters_are_told():
     lair = STEP.format(n=18, m=18, taps=STAR, type="float16")
     mapping = MAPPING.format(target="11, 6", placement="2*(j//3), i//3")
     assert refused(lair, mapping).startswith("un[1, 2] is computed on PE[0, 0], but PE[2, 0] needs")
+
+
+BOTH = """lair a(): float32 u[12] -> float32 un[12]
+{ all (i, r) in (12, 3) where 1 <= i <= 10 un[i] += u[i + r - 1] * 0.25 }
+lair d(): float32 u[12], float32 un[12] -> float32 e[12]
+{ all (i) in (12) e[i] = un[i] - u[i] }
+graph g(): float32 u[12] -> float32 un[12], float32 e[12] { un = a(u) e = d(u, un) }
+"""
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("steps", [3, 4])
+def test_a_statement_may_read_both_of_two_tensors_that_swap_buffers(steps):
+    mapping = f"""target: "{{ PE[3, 1] }}"
+placement: "{{ a[i,r] -> PE[i//4, 0]; d[i] -> PE[i//4, 0] }}"
+invocations: {steps}
+tensors: {{u: {{next: un}}, e: {{leaves: "{{ e[i] -> [PE[i//4, -1] -> index[i]] }}"}}}}
+"""
+    built = given(build(BOTH, mapping, "route"), u=12)
+    assert buffers(built) == ({"u": 0, "un": 1}, [])
+    u = np.load(built.folder / "inputs/u.npy").astype(float)
+    for step in range(steps):
+        un = np.concatenate([[0], (u[:-2] + u[1:-1] + u[2:]) * 0.25, [0]])
+        assert np.array_equal(built.output("e")[step], un - u)
+        u = un
+    assert np.array_equal(built.output("un"), u)
+
+
+@pytest.mark.wide
+def test_a_number_swaps_its_buffer():
+    lair = """lair s(): int32 a, int32 b[8] -> int32 c
+{ all (i) in (8) c += b[i] * a }
+"""
+    mapping = """target: "{ PE[1, 1] }"
+placement: "{ s[i] -> PE[0, 0] }"
+invocations: 4
+tensors: {a: {next: c}}
+"""
+    built = build(lair, mapping, "route")
+    (built.folder / "inputs").mkdir(exist_ok=True)
+    np.save(built.folder / "inputs/a.npy", np.array(3, np.int32))
+    np.save(built.folder / "inputs/b.npy", np.array([1, 0, 1, 1, -1, 0, 0, 0], np.int32))
+    built.through("simulate")
+    assert buffers(built) == ({"a": 0, "c": 1}, []) and built.output("c") == 3 * 2**4

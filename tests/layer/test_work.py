@@ -279,7 +279,7 @@ def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, te
     base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
     operand = LocalDecision(local="y_local", type="float16", base=(base,), strides=(1,))
     block = Block()
-    address = find_base_address(operand, block, known)
+    address = find_base_address(operand, block, known, {})
     assert spell(address) == f"&my->y_local[{text}]"
     assert (block.operations["scalar"], block.operations["address"]) == (scalar, 1)
 

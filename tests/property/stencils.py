@@ -21,6 +21,7 @@ def stencil_of_seed(seed):
     lair = "".join(_node(rng, k, shape, min(rank, 2), reach, type_) for k in range(number))
     sizes = "".join(f"[{n}]" for n in shape)
     delayed = number == 1 and rng.random() < 0.5
+    both = number == 1 and not delayed and rng.random() < 0.4
     if number == 1:
         call = f"n0 = s0(u0, {'u0' if delayed else 'w'})"
     else:
@@ -29,7 +30,12 @@ def stencil_of_seed(seed):
     given = ", ".join(f"{type_} {name}{sizes}" for name in fields)
     made = ", ".join(f"{type_} n{k}{sizes}" for k in range(number))
     lair += f"graph g(): {given} -> {made} {{ {call} }}\n"
-    texts = {"layer.lair": lair, "layer.yaml": _mapping(rng, shape, number, min(rank, 2), delayed)}
+    following = {f"u{k}": f"n{k}" for k in range(number)} | ({"w": "n0"} if both else {})
+    back = rng.choice((1, 1, 2, 3)) if delayed else 0
+    texts = {
+        "layer.lair": lair,
+        "layer.yaml": _mapping(rng, shape, following, min(rank, 2), back),
+    }
     return RandomLayer(texts=texts, numbers=())
 
 
@@ -59,8 +65,11 @@ def _node(rng, number, shape, axes, reach, type_):
     )
 
 
-def _mapping(rng, shape, number, axes, delayed):
-    """Return a layer.yaml that places blocks of the first axes, in either direction."""
+def _mapping(rng, shape, following, axes, back):
+    """Return a layer.yaml that places blocks of the first axes, in either direction.
+
+    `following` is what tensors are in the next step; another one is that of so many steps `back`.
+    """
     names, taps = "ijk"[:len(shape)], "rs"[:axes]
     parts, ends = [], []
     for name, n in list(zip(names, shape, strict=True))[:axes]:
@@ -76,12 +85,13 @@ def _mapping(rng, shape, number, axes, delayed):
     order = rng.choice(((0, 1), (1, 0)))
     place = ", ".join(parts[k] for k in order)
     iterators = ", ".join((*names, *taps))
-    places = "; ".join(f"s{k}[{iterators}] -> PE[{place}]" for k in range(number))
-    following = ", ".join(f"u{k}: {{next: n{k}}}" for k in range(number))
+    nodes = [f"s{made[1:]}" for made in dict.fromkeys(following.values())]
+    places = "; ".join(f"{node}[{iterators}] -> PE[{place}]" for node in nodes)
+    steps = ", ".join(f"{name}: {{next: {made}}}" for name, made in following.items())
     text = (
         f"machine: {rng.choice(MACHINES)}\n"
         f"target: \"{{ PE[{', '.join(str(ends[k] + rng.choice((0, 0, 1))) for k in order)}] }}\"\n"
-        f"placement: \"{{ {places} }}\"\ninvocations: {rng.randint(2, 4)}\n"
-        f"tensors: {{{following}}}\ndata: {{seed: {rng.randint(0, 99)}}}\n"
+        f"placement: \"{{ {places} }}\"\ninvocations: {rng.randint(2, 6)}\n"
+        f"tensors: {{{steps}}}\ndata: {{seed: {rng.randint(0, 99)}}}\n"
     )
-    return text + ("delays: {s0.b: 1}\n" if delayed else "")
+    return text + (f"delays: {{s0.b: {back}}}\n" if back else "")

@@ -42,6 +42,7 @@ from lairmake.stages.layer.codegen.streams import (
     run_task,
     unpack,
 )
+from lairmake.stages.layer.routes.exchanges import list_meanwhile
 from lairmake.stages.layer.texts import simd_yaml, task_graph
 from lairmake.stages.layer.texts.simd_yaml import Decision, LocalDecision, Streamed
 from lairmake.stages.layer.texts.task_graph import Arrival
@@ -136,7 +137,7 @@ def _address(
     """Return where an operand is in memory; a number has a place of its own, for the stream's time.
     """
     if isinstance(operand, LocalDecision):
-        return find_base_address(operand, block, program.model.known(name))
+        return find_base_address(operand, block, program.model.known(name), program.buffers)
     assert isinstance(operand, simd_yaml.NumberDecision), (
         "a stream goes with memory, or with a number"
     )
@@ -368,6 +369,9 @@ def _compute_program(
     for local, shape in model.shapes.items():
         if local not in model.of_adapters:
             program.keep(local, model.type_of(local), shape)
+    for (_, number), buffer in program.buffers.items():
+        if isinstance(buffer, Name):
+            program.hold_buffer(buffer.name, number)
     departures = Departures(program)
     _write(Computing(program=program, departures=departures, chunks=configure_chunks(program)))
     return program
@@ -441,9 +445,11 @@ def _write_restart(computing: Computing) -> None:
     """Write the start of an invocation."""
     program, model = computing.program, computing.program.model
     body = Body(name="restart", comment="Start an invocation.")
-    block, arrivals = body.block, model.graph.arrivals
+    block, arrivals, meanwhile = body.block, model.graph.arrivals, list_meanwhile(model.graph)
     for name, fills in model.of_kind(task_graph.Initialise).items():
-        if fills.before is None and model.is_initialised_at_start(fills):
+        if name in meanwhile:
+            program.main.block.add(Call(program.task(name)))
+        elif fills.before is None and model.is_initialised_at_start(fills):
             block.add(Call(program.task(name)))
     for statement in _statements(model):
         _wait(computing, block, statement)

@@ -6,15 +6,15 @@ import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import islpy as isl
 
 from lairmake.stages.layer.codegen.model import holds
 from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
 from lairmake.stages.layer.codegen.streams import ALONE, TAKEN, Transfer, unpack
-from lairmake.stages.layer.routes.exchanges import name_task
+from lairmake.stages.layer.routes.exchanges import list_before, list_meanwhile, name_task
 from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
-from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import Move
 from lairmake.stages.movement.halo import AXES, Axis
 from lairmake.stages.pe.block import Block, Body, total
@@ -23,6 +23,7 @@ from lairmake.stages.pe.nodes import (
     Assign,
     Call,
     Choice,
+    Declare,
     Field,
     If,
     Less,
@@ -32,12 +33,12 @@ from lairmake.stages.pe.nodes import (
     SendCommands,
     Task,
 )
-from lairmake.stages.poly.expression import Name, Value, compare
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 from lairmake.stages.poly.sides import SIDES
 
 # --- Exchanges between two invocations ------------------------------------------------------------
 #
-#     complete -> exchange_T, carry_T -> (streams) -> exchanged_T -> ... -> restart
+#     complete -> swap_T -> exchange_T, carry_T -> (streams) -> exchanged_T -> ... -> restart
 #
 # A PE sends what its neighbours need of what it has computed, takes what it needs of theirs, and
 # meanwhile makes its own part of the next invocation. Corners come in a second round. `exchanging`
@@ -212,18 +213,38 @@ def _simplify(pes: isl.Set) -> isl.Set:
 def write_exchanges(program: RoleProgram) -> list[str]:
     """Write all exchanges, and return the functions that are called between two invocations.
 
-    A tensor with a halo is carried to other tensors before its halo is taken anew from neighbours.
+    A tensor with a halo is carried to other tensors before its halo is taken anew from neighbours,
+    and one that takes turns with buffers before these are swapped.
     """
     model, exchanges = program.model, _list_exchanges(program)
+    swaps = [_write_swap(program, local, names) for local, names in model.graph.swaps.items()]
     for exchange in exchanges:
         exchange.write()
-    carried = model.of_kind(task_graph.Carry)
-    moved = {move.tensor for move in model.graph.moves.values()}
-    last = max((k for k, t in enumerate(carried.values(), 1) if t.expression in moved), default=0)
-    names = [program.naming.of(name) for name in carried]
+    before = [program.naming.of(name) for name in list_before(model.graph)]
+    meanwhile = [program.naming.of(name) for name in list_meanwhile(model.graph)]
     if not exchanges:
-        return [*names, "restart"]
-    return [*names[:last], exchanges[0].begin, *names[last:]]
+        return [*before, *swaps, *meanwhile, "restart"]
+    return [*before, *swaps, exchanges[0].begin, *meanwhile]
+
+
+def _write_swap(program: RoleProgram, local: str, names: Sequence[str]) -> str:
+    """Write the function in which each tensor takes the buffer of the next one; return its name."""
+    body = Body(
+        name=program.naming.of(f"swap_{local}"), comment=f"Swap the buffers of {', '.join(names)}."
+    )
+    numbers = [program.buffers[local, k] for k in range(len(names))]
+    kept = [Field(each.name) for each in numbers if isinstance(each, Name)]
+    if len(names) == 2:
+        body.block.add(Assign(kept[0], Operation("-", (Number(1), kept[0]))))
+        body.block.charge(scalar=1)
+    else:
+        spare = program.naming.of("spare")
+        body.block.add(Declare(spare, "int", kept[0]))
+        body.block.add(*(Assign(to, buffer) for to, buffer in pairwise(kept)))
+        body.block.add(Assign(kept[-1], Name(spare)))
+        body.block.charge(scalar=len(names) + 1)
+    program.add(body)
+    return body.name
 
 
 def _list_exchanges(program: RoleProgram) -> list[Exchange]:

@@ -13,7 +13,7 @@ from lairmake.stages.diagnose import working_on
 from lairmake.stages.lair import tree
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import AccessSyntax, Binary, Expr
-from lairmake.stages.layer.codegen.model import ProgramModel, holds, value
+from lairmake.stages.layer.codegen.model import Buffers, ProgramModel, holds, value
 from lairmake.stages.layer.texts import simd_yaml
 from lairmake.stages.layer.texts.simd_yaml import (
     Arriving,
@@ -265,6 +265,7 @@ def find_operand_address(
     block: Block,
     context: isl.Set,
     elements: Mapping[str, str],
+    buffers: Buffers,
 ) -> Value:
     """Return the address of an operand; a number gets a variable of its own."""
     match operand:
@@ -279,10 +280,12 @@ def find_operand_address(
             block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
             return Address(Name(name))
         case simd_yaml.LocalDecision():
-            return find_base_address(operand, block, context)
+            return find_base_address(operand, block, context, buffers)
 
 
-def find_base_address(operand: simd_yaml.LocalDecision, block: Block, context: isl.Set) -> Value:
+def find_base_address(
+    operand: simd_yaml.LocalDecision, block: Block, context: isl.Set, buffers: Buffers
+) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.
@@ -293,7 +296,26 @@ def find_base_address(operand: simd_yaml.LocalDecision, block: Block, context: i
     for base, index in listed:
         if not _is_free(base, context):
             block.charge(**count_kinds(index))
-    return Address(Element(Field(operand.local), tuple(indices)))
+    return Address(find_element(operand.local, indices, buffers))
+
+
+def find_element(local: str, indices: Sequence[Value], buffers: Buffers) -> Element:
+    """Return an element of a local tensor: in the buffer that is now that of its tensor.
+
+    Indices are those in the first invocation.
+    """
+    first = indices[0] if indices else None
+    if isinstance(first, Number) and (local, first.value) in buffers:
+        indices = [buffers[local, first.value], *indices[1:]]
+    return Element(Field(local), tuple(indices))
+
+
+def count_buffers(block: Block, buffers: Buffers) -> int:
+    """Return how many numbers of buffers a function reads: each once, a scalar operation.
+
+    Addresses are affine in them.
+    """
+    return len(block.names() & find_names(buffers.values()))
 
 
 def _is_free(index: int | str, context: isl.Set) -> bool:
@@ -319,6 +341,7 @@ def call_loops(
     context: isl.Set,
     elements: Mapping[str, str],
     naming: IdentifierNaming,
+    buffers: Buffers,
 ) -> None:
     """Append the loops of a step; `sizes` are those of the whole box.
 
@@ -331,7 +354,7 @@ def call_loops(
     # instructions before it, and that of the block around it came before these.
     local = any(isinstance(operand, LocalDecision) for operand in step.operands)
     around = block.nest() if local or _is_single(nest) else block
-    arrays = _arrays(around, step, context, naming)
+    arrays = _arrays(around, step, context, naming, buffers)
     to, *sources = (
         _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
         for k, (operand, array) in enumerate(zip(step.operands, arrays, strict=True))
@@ -417,7 +440,8 @@ def _function(size: int | str) -> isl.PwAff:
 
 
 def _arrays(
-    block: Block, step: InstructionStep, context: isl.Set, naming: IdentifierNaming
+    block: Block, step: InstructionStep, context: isl.Set, naming: IdentifierNaming,
+    buffers: Buffers,
 ) -> list[Value | None]:
     """Return where the operands start, None for values; what tensors hold gets a pointer."""
     found: list[Value | None] = []
@@ -426,7 +450,7 @@ def _arrays(
         if known < at:
             found.append(found[known])
         elif isinstance(operand, LocalDecision):
-            base, name = find_base_address(operand, block, context), POINTERS[at]
+            base, name = find_base_address(operand, block, context, buffers), POINTERS[at]
             pointer = naming.of(f"pointer {name}", name)
             block.add(Point(pointer, operand.type, base))
             found.append(Name(pointer))
@@ -532,14 +556,14 @@ def _run(
     context: isl.Set,
 ) -> None:
     """Append a vector instruction for the symbolic constants of the context."""
-    decision, run = model.simd[name], Block()
+    decision, run, buffers = model.simd[name], Block(), model.find_buffers(naming)
     selected = _selected(run, decision, context)
     for step in find_steps(name, decision, naming):
         if step.looped:
-            call_loops(run, step, decision.sizes or (), context, elements, naming)
+            call_loops(run, step, decision.sizes or (), context, elements, naming, buffers)
             continue
         operands = tuple(
-            find_operand_address(o, step.first + k, run, context, elements)
+            find_operand_address(o, step.first + k, run, context, elements, buffers)
             for k, o in enumerate(step.operands)
         )
         vector = Address(Element(Field(step.field), selected))
@@ -729,11 +753,11 @@ def statement_loops(
     time = model.time_of(name)
     accesses = model.accesses(name)
     arriving = {tensor: Name(variable) for tensor, variable in elements.items()}
-    target, op = task.target, task.op
+    target, op, buffers = task.target, task.op, model.find_buffers(naming)
 
     def instance(inner: Block, at: Instance) -> None:
         context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
-        found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
+        found = {t: local_element(a, iterators, context, buffers) for t, a in accesses.items()}
         types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
         indices = dict(zip(iterators, at.arguments, strict=True))
         run = Block()
@@ -773,10 +797,12 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
     return time.is_subset(same)
 
 
-def local_element(access: isl.Map, names: list[str], context: isl.Set) -> Value:
+def local_element(
+    access: isl.Map, names: list[str], context: isl.Set, buffers: Buffers
+) -> Value:
     """Return the element of { instance -> T_local[l] }, the instance by its names."""
     indices = element_expressions(access, names, context)
-    return Element(Field(access.get_tuple_name(isl.dim_type.out)), tuple(indices))
+    return find_element(access.get_tuple_name(isl.dim_type.out), indices, buffers)
 
 
 def assignment(
@@ -897,13 +923,14 @@ def transfer_loops(
     instances, known = model.instance_set(name), model.known(name)
     names = [naming.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
     tensor, access = next(iter(model.elements(name).items()))
+    buffers = model.find_buffers(naming)
 
     def instance(inner: Block, at: Instance) -> None:
         here = _reaching(at, name, model)
         found = element_expressions(access, names, bind_set(here, names).intersect(known))
         elements = _element_names(found, names, naming)
         context = bind_set(here.apply(access), elements).intersect(known)
-        statement = moved(local_element(model.to_local[tensor], elements, context))
+        statement = moved(local_element(model.to_local[tensor], elements, context, buffers))
         run, after = Block(statements=[statement]), then or Block()
         inner.charge(scalar=1, address=1)
         located = Block()

@@ -37,10 +37,18 @@ from lairmake.stages.layer.texts.task_graph import (
     TaskGraph,
 )
 from lairmake.stages.mapping.yaml_text import read_data
+from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.poly.box import Shape, at_this_pe, find_shape
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.cardinality import bound_points
-from lairmake.stages.poly.expression import Number, Value, express, express_condition
+from lairmake.stages.poly.expression import (
+    Name,
+    Number,
+    Operation,
+    Value,
+    express,
+    express_condition,
+)
 from lairmake.stages.poly.functions import PE_NAMES, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import Rectangle
@@ -52,6 +60,10 @@ from lairmake.stages.skewing.elements import Lair
 
 MOST_OPERATIONS = 500_000
 """Operations that isl may spend on finding one convex piece."""
+
+Buffers = Mapping[tuple[str, int], Value]
+"""The number of the buffer that a tensor has now, by its local tensor and the number of the buffer
+that it has in the first invocation."""
 
 Kind = typing.TypeVar("Kind")
 Taking = typing.TypeVar("Taking", bound=ReceiveTask | Operate | StoreTask | React)
@@ -100,6 +112,20 @@ class ProgramModel:
         """The number of each stream's colour; streams that never meet may share one."""
         groups = [[c] if isinstance(c, str) else c for c in self.graph.colours]
         return {name: number for number, group in enumerate(groups) for name in group}
+
+    def find_buffers(self, naming: IdentifierNaming) -> Buffers:
+        """Return the numbers of buffers, as programs know them.
+
+        Of two buffers a program keeps the number of one, of more those of all.
+        """
+        found: dict[tuple[str, int], Value] = {}
+        for local, names in self.graph.swaps.items():
+            every = [Name(naming.of(f"{tensor}_buffer")) for tensor in names]
+            numbers: Sequence[Value] = every
+            if len(every) == 2:
+                numbers = every[0], Operation("-", (Number(1), every[0]))
+            found |= {(local, k): number for k, number in enumerate(numbers)}
+        return found
 
     @property
     def forwarding(self) -> Mapping[str, Forwarding]:
@@ -193,7 +219,7 @@ class Model(ProgramModel):
 
     def is_initialised_at_start(self, task: Initialise) -> bool:
         """Say whether a tensor gets its first value when an invocation starts, or when needed."""
-        lives = self.placed.lives.get(f"{task.tensor}_local", frozenset())
+        lives = self.placed.lives.get(self.graph.find_local(task.tensor), frozenset())
         return RESTART in lives or ALWAYS in lives
 
     def pes(self, stream: str, said: Said) -> isl.Set:

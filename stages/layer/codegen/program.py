@@ -11,12 +11,13 @@ import islpy as isl
 
 from lairmake.stages.layer.codegen.instruction import (
     configuration,
+    count_buffers,
     find_part_field,
     find_table_entry,
     find_table_field,
     find_vectors,
 )
-from lairmake.stages.layer.codegen.model import Model, holds, value
+from lairmake.stages.layer.codegen.model import Buffers, Model, holds, value
 from lairmake.stages.layer.texts.simd_yaml import TableDecision
 from lairmake.stages.layer.texts.task_graph import Forwarding
 from lairmake.stages.machine.types import BYTES
@@ -27,6 +28,7 @@ from lairmake.stages.pe.nodes import (
     Assign,
     Choice,
     Declare,
+    Field,
     For,
     Forward,
     Group,
@@ -95,6 +97,18 @@ class RoleProgram:
     def _hold(self, kept: Kept) -> None:
         if kept not in self.fields:
             self.fields.append(kept)
+
+    @property
+    def buffers(self) -> Buffers:
+        """The numbers of buffers."""
+        return self.model.find_buffers(self.naming)
+
+    def hold_buffer(self, name: str, first: int) -> None:
+        """Keep the number of a buffer, from the first one on; functions that use it read it once.
+        """
+        self.hold(name)
+        self.words[name] = Declare(name, "int", Field(name))
+        self.main.block.add(Assign(Field(name), Number(first)))
 
     def keep(self, name: str, type_: str, shape: tuple[int, ...], array: str = "") -> None:
         """Give an array the address that memory.isl has, once, or one behind all that have one.
@@ -199,6 +213,7 @@ class RoleProgram:
 
     def add(self, body: Body) -> None:
         """Append a finished function."""
+        body.block.charge(scalar=count_buffers(body.block, self.buffers))
         body.locals = self.words | body.locals
         self.functions.append(body.finished())
 

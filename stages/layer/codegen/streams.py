@@ -121,7 +121,7 @@ class Transfer:
         if self.packed:
             return self.place
         known = self.program.model.known(self.task)
-        return find_base_address(self._local(), block, known)
+        return find_base_address(self._local(), block, known, self.program.buffers)
 
     def _local(self) -> LocalDecision:
         """Return the elements in memory."""

@@ -173,7 +173,7 @@ def predict(written: WrittenTexts) -> Prediction:
 def _find_facts(written: WrittenTexts, computing: Mapping[str, AnyTask]) -> Facts:
     """Return what is known of a layer, and of its computing tasks on some PEs."""
     places = list_places(computing, written.instances)
-    arrays, profile = _find_arrays(written.memory), written.profile
+    arrays, profile = _find_arrays(written.memory, written.graph), written.profile
     costs = {
         name: _costs(decision, written, find_waiting(
             name, decision, arrays, profile, written.instances.known(name)))
@@ -217,7 +217,7 @@ def _list_ordering(
             yield name, find_ordering(name, work, written.profile, places)
 
 
-def _find_arrays(memory: Objects) -> Arrays:
+def _find_arrays(memory: Objects, graph: TaskGraph) -> Arrays:
     """Return the shapes of local tensors, and where these and parts of tasks begin."""
     return Arrays(
         shapes={each.get_tuple_name(): find_shape(each) for each in list_sets(memory["local"])},
@@ -225,6 +225,7 @@ def _find_arrays(memory: Objects) -> Arrays:
             each.get_tuple_name(isl.dim_type.in_): find_least(each.range(), 0).to_python()
             for each in list_maps(memory["address"])
         },
+        buffers=graph.count_buffers(),
     )
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.codegen.instruction import add_task_loops, add_vector_call
+from lairmake.stages.layer.codegen.instruction import (
+    add_task_loops,
+    add_vector_call,
+    count_buffers,
+)
 from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.texts.simd_yaml import (
     Decision,
@@ -28,6 +32,7 @@ from lairmake.stages.layer.vector.instruction import (
 )
 from lairmake.stages.layer.vector.operands import (
     CallValues,
+    Counts,
     FirstIndex,
     InPart,
     LinearIndex,
@@ -35,8 +40,10 @@ from lairmake.stages.layer.vector.operands import (
     Operand,
     OperandMemory,
     count_first_words,
+    count_turns,
     extend,
     find_calls,
+    turn_buffer,
 )
 from lairmake.stages.layer.vector.situation import Situation, VectorCandidate, configurations
 from lairmake.stages.layer.vector.steps import VectorStep
@@ -107,7 +114,9 @@ class Charged:
         block, name = Block(), self.situation.name
         memory = extend(self.situation.files.local, ())
         work = self._work(memory, Decision(by="loops", why=""))
-        add_task_loops(block, name, work, new_naming(), self._elements())
+        naming = new_naming()
+        add_task_loops(block, name, work, naming, self._elements())
+        block.charge(scalar=count_buffers(block, work.find_buffers(naming)))
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: VectorCandidate, steps: Sequence[VectorStep]) -> int:
@@ -127,8 +136,9 @@ class Charged:
         begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
         described = instruction(begun, self.situation, candidate, steps, memory)
         work = self._work(memory, replace(described, by=candidate.way))
-        block = Block()
-        add_vector_call(block, self.situation.name, work, new_naming(), self._elements())
+        block, naming = Block(), new_naming()
+        add_vector_call(block, self.situation.name, work, naming, self._elements())
+        block.charge(scalar=count_buffers(block, work.find_buffers(naming)))
         vectors = [step for step in steps if not step.looped]
         runs = self._count_runs(candidate)
         lanes = {n: self._run(candidate, s, memory, runs) for n, s in enumerate(steps)
@@ -169,7 +179,8 @@ class Charged:
         """
         if not self.calls or not called.runs:
             return 0
-        follows, results = max(0, called.runs - self.calls), ResultTimes(self.situation.profile)
+        follows, results = max(0, called.runs - self.calls), ResultTimes(
+            self.situation.profile, self.situation.files.graph.count_buffers())
         moves = f"outer{candidate.outer.dim(isl.dim_type.set) - 1}" if candidate.outer else None
         waited = []
         for _ in range(3):
@@ -246,9 +257,9 @@ class CallCosts:
 class ResultTimes:
     """The results of vector instructions, and when they can be read, as vector.c has them."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, buffers: Counts) -> None:
         """Begin without any."""
-        self.latency = profile.vector_latency
+        self.latency, self.buffers = profile.vector_latency, buffers
         self.now = self.waited = 0.0
         self.results: dict[str, tuple[float, Operand]] = {}
 
@@ -266,10 +277,10 @@ class ResultTimes:
     def run(self, step: VectorStep, cycles: float) -> None:
         """Run a vector instruction, behind what it reads."""
         read = step.operands if step.operation == "MAC" else step.operands[1:]
-        found = [self.results[place] for place in map(_place, read) if place in self.results]
+        found = [self.results[place] for place in map(self._place, read) if place in self.results]
         self._wait_until(max([self.now, *(ready for ready, _ in found)]))
         self.now += cycles
-        target = _place(step.operands[0])
+        target = self._place(step.operands[0])
         if target is not None:
             self.results[target] = (self.now + self.latency, step.operands[0])
 
@@ -284,15 +295,16 @@ class ResultTimes:
         self.waited += max(0.0, ready - self.now)
         self.now = max(ready, self.now)
 
-
-def _place(operand: Operand) -> str | None:
-    """Return the array in which an operand lies, if it lies in memory."""
-    match operand:
-        case MemoryOperand():
-            return operand.local
-        case InPart():
-            return f"part {operand.number}"
-    return None
+    def _place(self, operand: Operand) -> str | None:
+        """Return the array in which an operand lies, or its buffer, if it lies in memory."""
+        match operand:
+            case MemoryOperand() if operand.local in self.buffers:
+                return f"{operand.local} {_constant(operand.base[0])}"
+            case MemoryOperand():
+                return operand.local
+            case InPart():
+                return f"part {operand.number}"
+        return None
 
 
 def _involves(operand: Operand, name: str | None) -> bool:
@@ -393,10 +405,13 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
     """The shapes of local tensors, and the addresses of these and of the parts of tasks, by name.
+
+    `buffers` is how many of them tensors take turns with.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
     addresses: Mapping[str, int]
+    buffers: Counts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,13 +469,14 @@ def _find_share(each: Instruction, arrays: Arrays, values: CallValues, banks: Ba
     there = [(k, o) for k, o in enumerate(each.step.operands) if isinstance(o, InMemory)]
     read = [o for k, o in there if (any(o.strides) if k else each.step.operation == "MAC")]
     written = [o for k, o in there if k == 0 and banks.write_latency]
-    accessed, found = [*read, *written], Fraction(0)
-    firsts = [_begin(o, each.task, arrays, values) for o in accessed]
-    for first, share in count_first_words(firsts, values, banks.words).items():
-        words = [Words(*of) for of in zip(first, map(_words, accessed), strict=True)]
-        write = next(iter(words[len(read):]), None)
-        found += share * count_waits(words[: len(read)], write, each.sizes, banks)
-    return found / max(1, prod(each.sizes))
+    accessed, found, turns = [*read, *written], Fraction(0), count_turns(arrays.buffers)
+    for turn in range(turns):
+        firsts = [_begin(o, each.task, arrays, values, turn) for o in accessed]
+        for first, share in count_first_words(firsts, values, banks.words).items():
+            words = [Words(*of) for of in zip(first, map(_words, accessed), strict=True)]
+            write = next(iter(words[len(read):]), None)
+            found += share * count_waits(words[: len(read)], write, each.sizes, banks)
+    return found / max(1, prod(each.sizes)) / turns
 
 
 InMemory = LocalDecision | GivenDecision
@@ -475,9 +491,11 @@ def _words(operand: InMemory) -> tuple[int, ...]:
 
 
 def _begin(
-    operand: InMemory, task: str, arrays: Arrays, values: CallValues
+    operand: InMemory, task: str, arrays: Arrays, values: CallValues, turn: int
 ) -> FirstIndex:
-    """Return where an operand starts; where nobody knows where its array does, anywhere."""
+    """Return where an operand starts so many invocations after the first one; where nobody knows
+    where its array does, anywhere.
+    """
     name, indices = f"{task}_part", tuple[int | str, ...]()
     if isinstance(operand, GivenDecision):
         name += str(operand.part)
@@ -489,4 +507,5 @@ def _begin(
         else LinearIndex(0, ((f"[{name}] -> {{ [{word}{name}] }}", 1),))
     )
     steps = (prod(shape[k + 1 :]) * word for k in range(len(indices)))
-    return (begins, *map(values.read, indices)), (1, *steps)
+    here = turn_buffer([*map(values.read, indices)], name, turn, arrays.buffers)
+    return (begins, *here), (1, *steps)

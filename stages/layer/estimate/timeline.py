@@ -42,7 +42,7 @@ from lairmake.stages.layer.estimate.guess import (
     find_travel,
     guess_send,
 )
-from lairmake.stages.layer.routes.exchanges import name_task
+from lairmake.stages.layer.routes.exchanges import list_meanwhile, name_task
 from lairmake.stages.layer.routes.lines import count_most_rows
 from lairmake.stages.layer.routes.resources import is_exchanged_in_turn
 from lairmake.stages.layer.texts.task_graph import (
@@ -337,6 +337,7 @@ def find_back(facts: Facts, name: str) -> float:
 def find_exchange(facts: Facts, pe: PE) -> float:
     """Return the cycles between two invocations in which a PE exchanges halos with neighbours."""
     found, in_turn = 0.0, is_exchanged_in_turn(facts.graph)
+    meanwhile = sum(find_cost(facts, name, pe) for name in list_meanwhile(facts.graph))
     for name, move in facts.graph.moves.items():
         for sides in move.rounds:
             loads: dict[str, SideLoad] = {}
@@ -347,7 +348,9 @@ def find_exchange(facts: Facts, pe: PE) -> float:
                     taken=facts.amounts[receive][pe].instances,
                 )
                 found += find_order_at(facts, send, pe) + find_order_at(facts, receive, pe)
-            found += find_round_cycles(facts.profile, loads, in_turn=in_turn)
+            found += find_round_cycles(
+                facts.profile, loads, in_turn=in_turn, meanwhile=round(meanwhile))
+            meanwhile = 0
     return found
 
 # --- Timeline of some PEs -------------------------------------------------------------------------
@@ -550,11 +553,14 @@ class Timeline:
         spent = {why: self.spent.get((why, last), 0.0) for why in get_args(Why)}
         end = max([self.free[last], *self.away.values()])
         tasks, more = self.facts.graph.tasks.items(), self.facts.invocations - 1
+        meanwhile = list_meanwhile(self.facts.graph) if self.facts.graph.moves else ()
         begin = sum(
             find_cost(self.facts, name, last)
             for name, task in tasks
-            if isinstance(task, Initialise | Carry)
+            if isinstance(task, Initialise | Carry) and name not in meanwhile
         )
+        swapped = (len(names) for names in self.facts.graph.swaps.values())
+        begin += sum(1 if n == 2 else n + 1 for n in swapped) * self.profile.scalar
         done = max(self.free[last] + self.owed.get(last, 0.0), *self.back.values(), 0.0)
         exchange = max((find_exchange(self.facts, pe) for pe in self.facts.places), default=0.0)
         restart = exchange if self.facts.graph.moves else self.profile.dispatch

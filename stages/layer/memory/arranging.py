@@ -148,6 +148,7 @@ def find_late_uses(work: ProgramModel, order: EventOrder) -> dict[str, frozenset
         task.target: f"finish_{task.statement}"
         for task in work.of_kind(task_graph.Compute).values()
         if not task.chunks and f"init_{task.target}" in work.tasks
+        and work.graph.tensors[task.target].stored_in is None
     }
     early, late = find_uses(work, ""), find_uses(work, "", late=statements)
     for tensor, finish in statements.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
@@ -18,13 +18,16 @@ from lairmake.stages.layer.texts.task_graph import Fills, Runs
 from lairmake.stages.layer.vector.instruction import find_rate, is_single
 from lairmake.stages.layer.vector.operands import (
     CallValues,
+    Counts,
     FirstIndex,
     InPart,
     LinearIndex,
     MemoryOperand,
     OperandMemory,
     count_first_words,
+    count_turns,
     find_calls,
+    turn_buffer,
 )
 from lairmake.stages.machine.banks import (
     WORD,
@@ -238,19 +241,33 @@ def list_banked(
         known = situation.known.intersect_params(place_of(situation))
         values = CallValues(find_calls(known, guard, outer))
         steps = [step for step in choice.taken.steps if not step.looped]
+        buffers = situation.files.graph.count_buffers()
+        turns = count_turns(buffers)
         found += [
             BankedInstruction(
                 operation=step.operation,
-                weight=max(1, choice.taken.cycles // len(steps)),
+                weight=max(1, choice.taken.cycles // len(steps) // turns),
                 sizes=tuple(int(sizes[k].to_python()) for k in step.along),
                 single=tuple(is_single(candidate.sizes[k]) for k in step.along),
-                operands=tuple(_list_operands(name, step, memory, values)),
+                operands=tuple(
+                    turn_operand(each, turn, buffers)
+                    for each in _list_operands(name, step, memory, values)
+                ),
                 values=values,
                 profile=profile,
             )
-            for step in steps
+            for step in steps for turn in range(turns)
         ]
     return found
+
+
+def turn_operand(
+    operand: BankedOperand | str, turn: int, buffers: Counts
+) -> BankedOperand | str:
+    """Return an operand so many invocations after the first one."""
+    if isinstance(operand, str):
+        return operand
+    return replace(operand, indices=turn_buffer(operand.indices, operand.array, turn, buffers))
 
 
 def _list_operands(

@@ -113,7 +113,8 @@ def _list_computing(keeping: Keeping, model: Model) -> Iterator[tuple[str, str]]
 
 def _is_late(task: task_graph.Initialise, model: Model) -> bool:
     """Say whether memory.isl lets a tensor get its first value only when it is computed."""
-    return not {RESTART, ALWAYS} & model.placed.lives.get(f"{task.tensor}_local", frozenset())
+    return not {RESTART, ALWAYS} & model.placed.lives.get(
+        model.graph.find_local(task.tensor), frozenset())
 
 
 def _list_astray(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from lairmake.stages.layer.texts.isl_files import Routing, Said, named
+from lairmake.stages.layer.texts.task_graph import Carry, Initialise
 
 if TYPE_CHECKING:
-    from lairmake.stages.layer.texts.task_graph import Move
+    from lairmake.stages.layer.texts.task_graph import Move, TaskGraph
 
 # --- Tasks of moves -------------------------------------------------------------------------------
 
@@ -40,6 +41,29 @@ def find_order(move: str, side: str, routes: Routing, *, sent: bool) -> isl.Map:
     places = moved.range_factor_domain() if sent else moved.range_factor_range()
     index = moved.domain().identity().set_tuple_name(isl.dim_type.out, "index")
     return places.range_product(index)
+
+
+def list_before(graph: TaskGraph) -> list[str]:
+    """Return the tasks that carry tensors before buffers are swapped, and halos exchanged: up to
+    the last one of a tensor with a halo, or one that takes turns with buffers.
+    """
+    early = {move.tensor for move in graph.moves.values()}
+    early |= {name for names in graph.swaps.values() for name in names}
+    carried = {n: t for n, t in graph.tasks.items() if isinstance(t, Carry)}
+    last = max((k for k, t in enumerate(carried.values(), 1) if t.expression in early), default=0)
+    return list(carried)[:last]
+
+
+def list_meanwhile(graph: TaskGraph) -> list[str]:
+    """Return the tasks that run while neighbours exchange halos: those that carry others, and that
+    give first values to what has swapped its buffer.
+    """
+    before, swapped = list_before(graph), graph.swapped if graph.moves else {}
+    return [
+        name for name, task in graph.tasks.items()
+        if (isinstance(task, Carry) and name not in before)
+        or (isinstance(task, Initialise) and task.tensor in swapped)
+    ]
 
 
 def is_computed(move: str, side: str, moves: Mapping[str, Move]) -> bool:

@@ -78,6 +78,7 @@ def count_functions(graph: TaskGraph) -> int:
     stored = (each for each in graph.departures.values() if each.result_of is None)
     sent = sum(1 + _sending(departure) for departure in stored)
     exchanges = sum(2 * len(move.rounds) for move in graph.moves.values())
+    exchanges += len(graph.swaps)
     return OTHERS + runs + statements + taken + sent + exchanges + _count_turns(graph)
 
 

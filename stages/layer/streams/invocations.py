@@ -30,10 +30,17 @@ from lairmake.stages.layer.texts.task_graph import (
     Spread,
     TaskGraph,
 )
-from lairmake.stages.poly.box import at_this_pe
-from lairmake.stages.poly.canonical import from_domain, list_sets, to_range
+from lairmake.stages.poly.box import at_this_pe, box
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets, to_range
 from lairmake.stages.poly.chunks import bind_chunk
-from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set, name_indices
+from lairmake.stages.poly.compression import fit
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_domain,
+    bind_range,
+    bind_set,
+    name_indices,
+)
 from lairmake.stages.poly.sides import (
     Rectangle,
     apply_filter,
@@ -57,7 +64,8 @@ class InvokedSources:
     """The task graph, the files that say what flows, and the local memory.
 
     `core` are the PEs that compute, `grid` those with their adapters; `local` are the shapes of
-    local tensors, `by_tensor` [PE_X, PE_Y] -> { T[e] -> T_local[l] }.
+    local tensors, `by_tensor` [PE_X, PE_Y] -> { T[e] -> T_local[l] }, `own` [PE_X, PE_Y] ->
+    { T[e] } of what a PE keeps of a tensor.
     """
 
     graph: TaskGraph
@@ -67,6 +75,7 @@ class InvokedSources:
     flows: Flows
     local: Mapping[str, isl.Set]
     by_tensor: Mapping[str, isl.Map]
+    own: Mapping[str, isl.Set]
     core: Rectangle
     grid: Rectangle
 
@@ -97,6 +106,10 @@ def sources_of(
         flows=flows_of(graph, given, adapted, routes),
         local={s.get_tuple_name(): s for s in list_sets(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
+        own={
+            m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
+            for m in list_maps(allocations["accessed"])
+        },
         core=adapted.target,
         grid=adapted.grid,
     )
@@ -119,8 +132,16 @@ def find_pes(sources: InvokedSources) -> isl.Set:
 
 
 def fill(tensor: str, known: isl.Set, sources: InvokedSources) -> Invoked:
-    """Return all of a local tensor: { T[e] : 0 <= local index of e < size }."""
-    elements = sources.local[f"{tensor}_local"].apply(sources.by_tensor[tensor].reverse())
+    """Return all of a local tensor: { T[e] : 0 <= local index of e < size }.
+
+    Of a buffer, whose margins other PEs fill, that is all in the box around what PE has of T.
+    """
+    to_local, described = sources.by_tensor[tensor], sources.graph.tensors.get(tensor)
+    local = sources.local[to_local.get_tuple_name(isl.dim_type.out)]
+    elements = local.apply(to_local.reverse())
+    if described is not None and described.buffer is not None:
+        shape, in_box = fit(sources.own[tensor], tensor)
+        elements = elements.intersect(box(tensor, shape).apply(in_box.reverse()))
     return Invoked(instances=elements, known=known, access=identity(elements))
 
 
@@ -220,12 +241,15 @@ def send(sources: InvokedSources, task: SendTask) -> Invoked:
 def send_halo(sources: InvokedSources, task: SendHalo) -> Invoked:
     """Return { index[e] : PE sends T[e] to its neighbour on a side }, and which T[e].
 
-    In the first round PE has computed all that it sends: then it is the S[e] that T[e] becomes.
+    In the first round PE has computed all that it sends: then it is the S[e] that T[e] becomes, by
+    the name of the tensor that has taken the buffer of S, if one has.
     """
     order, moves = find_order(task.move, task.to, sources.routes, sent=True), sources.graph.moves
     if is_computed(task.move, task.to, moves):
         source = from_domain(sources.lair.carried, moves[task.move].tensor)
         order = order.apply_domain(isl.Map.from_union_map(source))
+        name = order.get_tuple_name(isl.dim_type.in_)
+        order = rename(order, sources.graph.swapped.get(name, name))
     return move(order)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import islpy as isl
 
@@ -59,6 +60,11 @@ def describe_tensors(plan: StreamPlan) -> dict[str, KeptTensor]:
     """Return the tensors of a layer, by name."""
     layer = plan.streams.placed.layer
     found = {name: _tensor(name, plan) for name in layer.tensors}
+    for names in plan.swaps:
+        host = names[-2]
+        for number, name in enumerate(names):
+            stored_in = None if name == host else host
+            found[name] = replace(found[name], stored_in=stored_in, buffer=number)
     for name, cut in plan.cuts.items():
         if _window(cut) is not None:
             tensor = plan.streams.arrivals[name].tensor
@@ -281,7 +287,8 @@ def _departure_tasks(plan: StreamPlan) -> Iterator[Named]:
 
 def _carry(carry: CarriedTensor, plan: StreamPlan) -> Iterator[Named]:
     """Yield the task that makes one tensor of another one, unless they share their memory."""
-    if plan.in_place.get(carry.source) != carry.tensor:
+    swapped = any((carry.tensor, carry.source) in pairwise(names) for names in plan.swaps)
+    if plan.in_place.get(carry.source) != carry.tensor and not swapped:
         rank = len(plan.streams.placed.layer.tensors[carry.tensor].shape)
         yield f"carry_{carry.tensor}", task_graph.Carry(
             iterators=tuple(f"i{k}" for k in range(rank)),

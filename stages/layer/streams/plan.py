@@ -16,6 +16,7 @@ from lairmake.stages.layer.routes.departures import choose_waiting
 from lairmake.stages.layer.routes.feedback import InPlace, find_in_place, list_waits
 from lairmake.stages.layer.routes.placement import PlacedLayer, Streams, is_sparse
 from lairmake.stages.layer.routes.resources import count_functions
+from lairmake.stages.layer.streams.buffers import Swaps, count_more, find_swaps
 from lairmake.stages.layer.streams.chunks import Flows, Triggers, find_triggers
 from lairmake.stages.layer.streams.cutting import CutChunks, Cutter, count_most_together
 from lairmake.stages.layer.streams.operands import Operated, find_operated
@@ -87,6 +88,10 @@ def has_room(graph: TaskGraph, streams: Streams, flows: Flows) -> bool:
             need += BYTES[tensor.type] * prod(find_shape(boxes[name]))
         elif tensor.kept != "never" and tensor.stored_in is None:
             need += _count_tensor(name, streams, {})
+    for names in graph.swaps.values():
+        guests = (name for name in names if graph.tensors[name].stored_in is not None)
+        need += sum(_count_tensor(name, streams, {}) for name in guests)
+        need += count_more(names, streams.placed)
     return need <= profile.memory
 
 
@@ -146,7 +151,7 @@ class StreamPlan:
     one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut, and
     `held` why all of some is in memory, which has hardly room for that. `operated` are arrivals
     that are operands of instructions, and in no memory. `cycles` are expected of statements that go
-    by streams.
+    by streams. Tensors of `swaps` take turns with buffers.
     """
 
     streams: Streams
@@ -159,6 +164,7 @@ class StreamPlan:
     cycles: int
     held: Mapping[str, Held]
     operated: Mapping[str, Operated] = field(default_factory=dict)
+    swaps: Swaps = ()
 
 
 def plan_streams(streams: Streams, windows: Windows = "long") -> StreamPlan:
@@ -169,7 +175,8 @@ def plan_streams(streams: Streams, windows: Windows = "long") -> StreamPlan:
     placed = streams.placed
     apart = {departure.tensor for departure in streams.departures.values()}
     writers = {t: find_writer(placed.layer, t) for t in find_written(streams)}
-    apart |= {t for t, writer in writers.items() if is_reacting(writer, streams)}
+    reacting = {t for t, writer in writers.items() if is_reacting(writer, streams)}
+    apart |= reacting
     in_place = find_in_place(placed.layer, placed.needed, placed.computed, apart)
     waits = dict(list_waits(placed.layer, in_place))
     waiting = choose_waiting(streams, waits)
@@ -178,7 +185,12 @@ def plan_streams(streams: Streams, windows: Windows = "long") -> StreamPlan:
         for name, departure in streams.departures.items()
     }
     streams = replace(streams, departures=departures)
-    return _cut(streams, in_place, waits, waiting.most, windows)
+    plan = _cut(streams, in_place, waits, waiting.most, windows)
+    apart = {*in_place, *in_place.values(), *reacting, *find_unkept(plan)}
+    swaps = find_swaps(streams, apart)
+    more = sum(count_more(names, placed) for names in swaps)
+    return plan if count_needed(plan) + more > placed.profile.memory else replace(
+        plan, swaps=swaps)
 
 
 def _cut(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, TypedDict
 
 from lairmake.stages.diagnose import Source
@@ -322,6 +323,10 @@ class KeptTensor:
     ]
     initial: Annotated[str | None, "what it is before anything is added to it"] = None
     stored_in: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+    buffer: Annotated[
+        int | None, "its buffer in that memory in the first invocation; after each one it takes "
+        "that of the tensor with the next number, the last tensor that of the first one"
+    ] = None
     view: Annotated[bool, "whether statements access that tensor again by this name"] = False
     ring: Annotated[
         int | None, "for what so many steps compute there is memory, which all of them use in turn"
@@ -556,6 +561,31 @@ class TaskGraph:
     def leaving(self) -> dict[str, Outgoing]:
         """The departures, and the collections of adapters."""
         return {**self.departures, **self.collections}
+
+    def find_local(self, tensor: str) -> str:
+        """Return the name of the local tensor in which a tensor lies."""
+        described = self.tensors.get(tensor)
+        return f"{tensor if described is None else described.stored_in or tensor}_local"
+
+    @property
+    def swaps(self) -> dict[str, tuple[str, ...]]:
+        """By local tensor, the tensors whose buffers it has, each before the one whose it takes."""
+        found: dict[str, dict[int, str]] = {}
+        for name, tensor in self.tensors.items():
+            if tensor.buffer is not None and not tensor.view:
+                found.setdefault(self.find_local(name), {})[tensor.buffer] = name
+        return {local: tuple(by[k] for k in sorted(by)) for local, by in found.items()}
+
+    def count_buffers(self) -> dict[str, int]:
+        """Return how many buffers local tensors have that have several."""
+        return {local: len(names) for local, names in self.swaps.items()}
+
+    @property
+    def swapped(self) -> dict[str, str]:
+        """The tensor that takes the buffer of another one after an invocation, by that one."""
+        return {
+            source: tensor for names in self.swaps.values() for tensor, source in pairwise(names)
+        }
 
 
 def read_graph(source: Source) -> TaskGraph:

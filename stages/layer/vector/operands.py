@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import lcm, prod
 
 import islpy as isl
 
@@ -186,6 +186,25 @@ def _add(
         to = tuple([(w + s) % modulus for w, s in zip(words, by, strict=True)])
         sums[to] = sums.get(to, 0) + often * times
     return sums
+
+
+Counts = Mapping[str, int]
+"""How many buffers a local tensor has, if it has several, of which tensors take turns."""
+
+
+def count_turns(buffers: Counts) -> int:
+    """Return after how many invocations all tensors have the same buffers again."""
+    return lcm(*buffers.values())
+
+
+def turn_buffer(
+    indices: Sequence[LinearIndex], local: str, turn: int, buffers: Counts
+) -> tuple[LinearIndex, ...]:
+    """Return indices of a local tensor, given those in the first invocation, so many later."""
+    if local not in buffers:
+        return tuple(indices)
+    first, *others = indices
+    return LinearIndex((first.constant + turn) % buffers[local]), *others
 
 # --- Local memory with room for extra accesses ----------------------------------------------------
 #
