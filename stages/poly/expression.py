@@ -211,24 +211,32 @@ class Series:
 Nest = Instance | Loop | Branch | Series
 
 
-def make_loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
+def make_loop_nest(
+    schedule: isl.Map, context: isl.Set, iterators: Sequence[str], *, unrolled: bool = False
+) -> Nest:
     """Return loops that run the instances { S[i] -> [time] } in the order of their times.
 
-    `iterators` names the dimensions of time; the context bounds the symbolic constants.
+    `iterators` names the dimensions of time; the context bounds the symbolic constants. Loops that
+    are `unrolled` have one iteration each.
     isl leaves out instances of some strided schedules, as { S[i, k] -> [i, k] : i + 2k = n // 4 },
     or fails; where it does, loops over a box of times ask for each whether it has an instance.
     Ensures that the loops run all instances.
     """
     build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
+    if unrolled:
+        every = isl.UnionMap(f"{{ [{', '.join(iterators)}] -> unroll[depth] }}")
+        build = build.set_options(every)
     complete = _complete(build, schedule, context)
     if complete is not None:
         return _nest(*complete, 0)
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
-def make_element_loops(elements: isl.Set, context: isl.Set, iterators: Sequence[str]) -> Nest:
+def make_element_loops(
+    elements: isl.Set, context: isl.Set, iterators: Sequence[str], *, unrolled: bool = False
+) -> Nest:
     """Return loops that run the elements of a set in lexicographic order."""
-    return make_loop_nest(_lexicographic(elements), context, iterators)
+    return make_loop_nest(_lexicographic(elements), context, iterators, unrolled=unrolled)
 
 
 def _lexicographic(elements: isl.Set) -> isl.Map:

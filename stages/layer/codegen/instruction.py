@@ -13,6 +13,7 @@ from lairmake.stages.diagnose import working_on
 from lairmake.stages.lair import tree
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import AccessSyntax, Binary, Expr
+from lairmake.stages.layer.codegen.bases import share_bases
 from lairmake.stages.layer.codegen.model import Buffers, ProgramModel, holds, value
 from lairmake.stages.layer.texts import simd_yaml
 from lairmake.stages.layer.texts.simd_yaml import (
@@ -22,7 +23,7 @@ from lairmake.stages.layer.texts.simd_yaml import (
     NumberDecision as Numeral,
     TableDecision,
 )
-from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Compute, Fills, Runs
 from lairmake.stages.machine.scalar_code import kind_of
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.pe.block import (
@@ -58,6 +59,7 @@ from lairmake.stages.pe.nodes import (
     find_names,
     make_operand,
 )
+from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.expression import (
     Instance,
     Loop,
@@ -480,6 +482,10 @@ def _offset(strides: Sequence[int], names: Sequence[str]) -> Offset:
 #
 # Paper    V Sec. 5
 
+MOST_UNROLLED = 16
+"""The most iterations of loops around an instruction that are written out: as taps of a stencil."""
+
+
 def add_vector_call(
     block: Block,
     name: str,
@@ -498,15 +504,19 @@ def add_vector_call(
         context = context.intersect(domain)
     block.add(CountCall(naming.counter(name)))
     if decision.outer is None:
-        _run(block, name, model, naming, elements, context)
+        decision = share_bases(block, decision, context, (), naming)
+        _run(block, name, decision, model, naming, elements, context)
         return
     outer = isl.Set(decision.outer)
     names = [f"outer{k}" for k in range(outer.dim(isl.dim_type.set))]
+    every = context.intersect(bind_set(outer, names))
+    decision = share_bases(block, decision, every, names, naming)
 
     def instance(inner: Block, at: Instance) -> None:
         here = outer if at.instances is None else outer.intersect(at.instances)
         run = Block()
-        _run(run, name, model, naming, elements, context.intersect(bind_set(here, names)))
+        inside = context.intersect(bind_set(here, names))
+        _run(run, name, decision, model, naming, elements, inside)
         indices = dict(zip(names, at.arguments, strict=True))
         if inner.before is not None:
             given = {n for n, index in indices.items() if index != Name(n)}
@@ -514,7 +524,17 @@ def add_vector_call(
         inner.declare(indices, run)
         inner.absorb(run)
 
-    write_nest(block, make_element_loops(outer, context, names), instance)
+    unrolled = isinstance(model.tasks[name], Compute) and _are_few(outer, context)
+    loops = make_element_loops(outer, context, names, unrolled=unrolled)
+    write_nest(block, loops, instance)
+
+
+def _are_few(outer: isl.Set, context: isl.Set) -> bool:
+    """Say whether loops have few iterations, the same ones wherever a task runs."""
+    simple = outer.gist_params(context).coalesce()
+    if simple.involves_dims(PARAM, 0, simple.dim(PARAM)):
+        return False
+    return count(simple.project_out_all_params()) <= MOST_UNROLLED
 
 
 def hoist_divisions(
@@ -550,13 +570,14 @@ def hoist_divisions(
 def _run(
     block: Block,
     name: str,
+    decision: Decision,
     model: ProgramModel,
     naming: IdentifierNaming,
     elements: Mapping[str, str],
     context: isl.Set,
 ) -> None:
     """Append a vector instruction for the symbolic constants of the context."""
-    decision, run, buffers = model.simd[name], Block(), model.find_buffers(naming)
+    run, buffers = Block(), model.find_buffers(naming)
     selected = _selected(run, decision, context)
     for step in find_steps(name, decision, naming):
         if step.looped:
