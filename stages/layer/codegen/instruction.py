@@ -59,7 +59,7 @@ from lairmake.stages.pe.nodes import (
     find_names,
     make_operand,
 )
-from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.poly.expression import (
     Instance,
     Loop,
@@ -534,7 +534,7 @@ def _are_few(outer: isl.Set, context: isl.Set) -> bool:
     simple = outer.gist_params(context).coalesce()
     if simple.involves_dims(PARAM, 0, simple.dim(PARAM)):
         return False
-    return count(simple.project_out_all_params()) <= MOST_UNROLLED
+    return cardinality(simple.project_out_all_params()) <= MOST_UNROLLED
 
 
 def hoist_divisions(
