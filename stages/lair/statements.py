@@ -24,6 +24,17 @@ from lairmake.stages.lair.tree import AccessSyntax, Affine
 from lairmake.stages.lair.views import find_views
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
+from lairmake.stages.poly.integers import find_pivot_rows, hermite
+
+# --- Instances of an element ----------------------------------------------------------------------
+
+def is_written_once(statement: Statement) -> bool:
+    """Say whether no two instances of a statement write the same element, of all in their box."""
+    sizes = dict(zip(statement.iterators, statement.sizes, strict=True))
+    names, rows = [n for n in statement.iterators if sizes[n] > 1], statement.target.rows
+    columns = [[dict(row.coefficients).get(name, 0) for row in rows] for name in names]
+    apart = find_pivot_rows(hermite(columns, len(rows))[0]) if rows and names else []
+    return len(apart) == len(names)
 
 # --- Elements that a statement does not reach -----------------------------------------------------
 #

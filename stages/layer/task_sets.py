@@ -79,7 +79,12 @@ from lairmake.stages.poly.functions import (
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import at_index
 from lairmake.stages.poly.text import Objects, write_objects
-from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
+from lairmake.stages.skewing.elements import (
+    Lair,
+    find_computed_elements,
+    find_needed_elements,
+    find_running,
+)
 
 # --- Instances of one invocation ------------------------------------------------------------------
 #
@@ -113,7 +118,12 @@ def write_instances(
 
 
 def _initialise(sources: InvokedSources, task: Initialise) -> Invoked:
-    """All of a local tensor; or { T[e] : a step writes it on PE }, or all of the slot of a step."""
+    """All of a local tensor; or { T[e] : a step writes it on PE }, or all of the slot of a step.
+
+    Where a statement gives elements their first values, on PEs that have others.
+    """
+    if task.but is not None:
+        return fill(task.tensor, _find_others(task.tensor, task.but, sources), sources)
     if task.before is None:
         return fill(task.tensor, find_pes(sources), sources)
     steps = find_steps(task.before, sources.graph)
@@ -123,6 +133,16 @@ def _initialise(sources: InvokedSources, task: Initialise) -> Invoked:
         return fill(task.tensor, known, sources)
     written = at_index(sources.flows.last_steps(steps.statement, steps.cuts))
     return Invoked(instances=written, known=known, access=identity(written))
+
+
+def _find_others(tensor: str, statement: str, sources: InvokedSources) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : PE has elements that a statement does not compute }."""
+    placement = sources.adapted.placement
+    every = from_domain(find_computed_elements(sources.lair, placement), tensor)
+    running = from_domain(find_running(sources.lair, placement), statement)
+    made = sources.lair.writes.reverse().apply_range(running)
+    others = isl.Map.from_union_map(every.subtract(made)).range()
+    return bind_set(others, PE_NAMES).coalesce()
 
 
 def _react(sources: InvokedSources, task: React) -> Invoked:
@@ -148,13 +168,23 @@ def _compute(sources: InvokedSources, task: Compute) -> Invoked:
     """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
     accesses, pes = find_accesses(task.statement, sources), find_pes(sources)
     if not task.chunks:
-        placed = find_placed(task.statement, sources)
+        placed = _choose_taps(task, find_placed(task.statement, sources), accesses)
         return Invoked(instances=placed, known=pes, access=accesses)
     cuts = find_cuts(task, sources.graph)
     by_arrival = {name: isl.Map(cut.of) for name, cut in cuts.items()}
     steps = sources.flows.steps(task.statement, by_arrival)
     known = chunks(next(iter(cuts.values())).counts).intersect(pes)
     return Invoked(instances=at_index(steps), known=known, access=accesses, steps=steps)
+
+
+def _choose_taps(task: Compute, placed: isl.Set, accesses: isl.UnionMap) -> isl.Set:
+    """Return the instances of a PE that a task runs: the first of each element, the others, or all.
+    """
+    if task.taps is None:
+        return placed
+    writes = isl.Map.from_union_map(to_range(accesses, task.target))
+    first = writes.intersect_domain(placed).reverse().lexmin().range().coalesce()
+    return first if task.taps == "first" else placed.subtract(first).coalesce()
 
 
 def _carry(sources: InvokedSources, task: Carry) -> Invoked:

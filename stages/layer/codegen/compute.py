@@ -46,7 +46,7 @@ from lairmake.stages.layer.routes.exchanges import list_meanwhile
 from lairmake.stages.layer.texts import simd_yaml, task_graph
 from lairmake.stages.layer.texts.simd_yaml import Decision, LocalDecision, Streamed
 from lairmake.stages.layer.texts.task_graph import Arrival
-from lairmake.stages.pe.block import Block, Body, total
+from lairmake.stages.pe.block import Block, Body, count_kinds, total
 from lairmake.stages.pe.nodes import (
     Activate,
     Address,
@@ -70,7 +70,7 @@ from lairmake.stages.pe.nodes import (
     UnblockColour,
     make_operand,
 )
-from lairmake.stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 from lairmake.stages.poly.functions import PE_NAMES, bind_set
 
 if TYPE_CHECKING:
@@ -411,9 +411,33 @@ def _write_task(program: RoleProgram, name: str, comment: str) -> None:
     """Write a task that runs at once: as a vector instruction, or as loops."""
     body = Body(name=program.naming.of(name), comment=comment)
     program.count(name)
+    task, block = program.model.tasks[name], body.block
+    if isinstance(task, task_graph.Initialise) and task.but is not None:
+        block = _fill_once(program, block, name, task)
     with working_on(f"task {name}"):
-        run_task(program, body.block, name, {})
+        run_task(program, block, name, {})
     program.add(body)
+
+
+def _fill_once(
+    program: RoleProgram, block: Block, name: str, task: task_graph.Initialise
+) -> Block:
+    """Return a block that runs once for each buffer of a tensor, on PEs that have others.
+
+    Elements that no statement computes keep the value that they get then.
+    """
+    swaps = program.model.graph.swaps.values()
+    buffers = next((len(names) for names in swaps if task.tensor in names), 1)
+    others = program.number(program.pes_of(program.model.known(name)))
+    left = Field(program.naming.of(f"others_{task.tensor}"))
+    program.hold(left.name)
+    program.main.block.charge(**count_kinds(others))
+    program.main.block.add(Assign(left, Operation("*", (Number(buffers), others))))
+    block.charge(load=1, branch=1)
+    inner = block.nest(If(left))
+    inner.charge(scalar=1, store=1)
+    inner.add(Assign(left, Operation("-", (left, Number(1)))))
+    return inner
 
 
 def _write_finish(computing: Computing, statement: str) -> None:

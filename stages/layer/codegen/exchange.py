@@ -24,6 +24,7 @@ from lairmake.stages.pe.nodes import (
     Call,
     Choice,
     Declare,
+    Else,
     Field,
     If,
     Less,
@@ -86,13 +87,32 @@ class Exchange:
         self.program.hold(COUNT)
         body.hold(self._colours(described))
         block.add(Assign(Field(COUNT), total([self.program.number(pes) for pes in parts])))
-        self._add_moves(body)
+        self._add_sides(body)
         idle = functools.reduce(isl.Set.subtract, parts, self._context)
         if not idle.is_empty():
             block.when(holds(idle, self._context)).add(Activate(Task(self.then)))
         self.program.add(body)
 
-    def _add_moves(self, body: Body) -> None:
+    def _add_sides(self, body: Body) -> None:
+        """Append what PEs send and receive: those on all sides, most PEs, without further tests."""
+        every = [self._pes(verb, side) for side in self.sides for verb in ("send", "receive")]
+        inside, context = functools.reduce(isl.Set.intersect, every).coalesce(), self._context
+        if inside.is_empty() or context.is_subset(inside):
+            self._add_moves(body, body.block, context)
+            return
+        number = f" {self.number}" if self.number else ""
+        word = f"inside_{self.move}{number}".replace(" ", "_")
+        name = self.program.naming.of(f"exchange_{word}", f"exchange_{word}")
+        straight = Body(name=name, comment="Exchange it on all sides.")
+        straight.hold(self._colours(self.program.model.graph.moves[self.move]))
+        self._add_moves(straight, straight.block, inside, configured=True)
+        self.program.add(straight)
+        self.program.when_kept(body.block, inside, word).add(Call(Task(name)))
+        self._add_moves(body, body.block.nest(Else()), context)
+
+    def _add_moves(
+        self, body: Body, block: Block, context: isl.Set, *, configured: bool = False
+    ) -> None:
         """Append what PEs send and receive; what follows on the same PEs is under one condition.
 
         To the first side of an axis before the other one, and both before what comes from there.
@@ -104,9 +124,10 @@ class Exchange:
             for side, *later in _list_tails(self._along(axis))
         ]
         for pes, group in itertools.groupby(moves, key=lambda each: self._pes(each[0], each[2])):
-            inner = body.block.when(holds(pes, self._context))
+            inner, here = block.when(holds(pes, context)), pes.intersect(context)
             for verb, axis, side, later in group:
-                self._start(body, inner, verb, axis, side, self._find_then(pes, verb, later))
+                then = self._find_then(here, verb, later)
+                self._start(body, inner, verb, axis, side, then, configured=configured)
 
     @property
     def _context(self) -> isl.Set:
@@ -176,7 +197,8 @@ class Exchange:
         return Nothing() if condition is None else Choice(condition, Nothing(), then)
 
     def _start(
-        self, body: Body, block: Block, verb: str, axis: str, side: str, then: Value
+        self, body: Body, block: Block, verb: str, axis: str, side: str, then: Value,
+        *, configured: bool,
     ) -> None:
         """Append the instruction that sends, or receives, what moves to a side."""
         pes, operands = self._pes(verb, side), TAKEN if verb == "receive" else ALONE
@@ -186,7 +208,7 @@ class Exchange:
         if in_turn:
             sizes = transfer.find_sizes(block, pes, body)
             transfer.configure_now(block, "COPY", operands, sizes)
-        else:
+        elif not configured:
             transfer.configure("COPY", operands, pes)
         if verb == "receive":
             where, colour = transfer.where(block), Name(self._colour("in", axis))

@@ -524,7 +524,8 @@ def add_vector_call(
         inner.declare(indices, run)
         inner.absorb(run)
 
-    unrolled = isinstance(model.tasks[name], Compute) and _are_few(outer, context)
+    fixed = isinstance(model.tasks[name], Compute) and not is_configured_at_call(decision)
+    unrolled = fixed and _are_few(outer, context)
     loops = make_element_loops(outer, context, names, unrolled=unrolled)
     write_nest(block, loops, instance)
 

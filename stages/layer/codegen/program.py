@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from lairmake.stages.layer.codegen.model import Buffers, Model, holds, value
 from lairmake.stages.layer.texts.simd_yaml import TableDecision
 from lairmake.stages.layer.texts.task_graph import Forwarding
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.block import Block, Body, count_kinds
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
 from lairmake.stages.pe.names import IdentifierNames, IdentifierNaming
 from lairmake.stages.pe.nodes import (
@@ -32,6 +33,7 @@ from lairmake.stages.pe.nodes import (
     For,
     Forward,
     Group,
+    If,
     Nothing,
     PassBy,
     Task,
@@ -191,6 +193,26 @@ class RoleProgram:
         if condition is None:
             return Number(1)
         return Number(0) if pes.is_disjoint(self.pes) else Group(condition)
+
+    def when_kept(self, block: Block, pes: isl.Set, word: str) -> Block:
+        """Return a block that runs on the given PEs: whether a PE is one of them is found in main.
+
+        It is kept under the word, if that takes fewer cycles than to find it each time.
+        """
+        condition = holds(pes, self.pes)
+        kept = Counter(load=1)
+        if condition is None or self._cost(count_kinds(condition)) <= self._cost(kept):
+            return block.when(condition)
+        field = Field(self.naming.of(word))
+        if Kept(field.name, "int32") not in self.fields:
+            self.hold(field.name)
+            self.main.block.charge(**count_kinds(condition))
+            self.main.block.add(Assign(field, Group(condition)))
+        block.charge(**kept, branch=1)
+        return block.nest(If(field))
+
+    def _cost(self, operations: Counter[str]) -> int:
+        return self.profile.find_cost(operations)
 
     def task(self, word: str) -> Task:
         """Return the function of a word."""

@@ -26,6 +26,7 @@ from lairmake.stages.fabric.ports import (
 )
 from lairmake.stages.lair.expressions import ACCUMULATE, BINARY
 from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.statements import is_written_once
 from lairmake.stages.lair.tree import AccessSyntax, Binary, CallSyntax, Expr, Unary, walk
 from lairmake.stages.layer.cycles.arrival import (
     MOST_POINTS,
@@ -58,15 +59,17 @@ def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -
     """Return the cycles of an instance, given the types of its result and of what it reads.
 
     Each operation takes a lane for a cycle, or the time of a scalar one of its kind if that is
-    less; a product that is added to something nothing more, and a copy nothing; each call of
-    another function takes the time of its kind. A quotient takes no more than a product and, for
-    each divisor, a reciprocal. Of the types in which it may be computed, that of the fewest cycles
-    counts. What occurs twice is computed once, and so is what is the same for several instances.
+    less; a product that is added to something nothing more, a copy and a first value nothing; each
+    call of another function takes the time of its kind. A quotient takes no more than a product
+    and, for each divisor, a reciprocal. Of the types in which it may be computed, that of the
+    fewest cycles counts. What occurs twice is computed once, and so is what is the same for several
+    instances.
     """
     computed = find_integers(types) if is_integer(types[0]) else "float32"
     costs = _Costs(profile, {types[0], computed})
     cycles = _counted(statement, costs)
-    if statement.op != "=" and not _is_product(statement.expr, statement.op):
+    sums = statement.op != "=" and not is_written_once(statement)
+    if sums and not _is_product(statement.expr, statement.op):
         cycles += costs.of(ACCUMULATE[statement.op])
     return max(costs.of("COPY"), cycles)
 

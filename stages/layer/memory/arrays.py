@@ -82,9 +82,10 @@ def find_uses(
                 local = access.get_tuple_name(isl.dim_type.out)
                 found[local] = found.get(local, frozenset()).union(SPANS(graph, task))
     uses: dict[str, frozenset[str] | None] = {**found}
+    lasting = {task.tensor for task in work.of_kind(task_graph.Initialise).values() if task.but}
     for name, tensor in graph.tensors.items():
         local = f"{tensor.stored_in or name}_local"
-        if tensor.kept in ("resident", "delayed") or local not in found:
+        if tensor.kept in ("resident", "delayed") or name in lasting or local not in found:
             uses[local] = None
         elif tensor.kept == "result" and (last := uses[local]) is not None:
             uses[local] = last | {COMPLETE}

@@ -12,6 +12,7 @@ from itertools import pairwise
 import islpy as isl
 
 from lairmake.stages.lair.layer import CarriedTensor, Statement, Tensor, find_writer
+from lairmake.stages.lair.statements import is_written_once
 from lairmake.stages.lair.views import find_views
 from lairmake.stages.layer.routes.exchanges import name_task
 from lairmake.stages.layer.routes.lines import (
@@ -20,6 +21,7 @@ from lairmake.stages.layer.routes.lines import (
     list_collecting_tasks,
 )
 from lairmake.stages.layer.streams import cutting
+from lairmake.stages.layer.streams.beginnings import begin, begins_itself
 from lairmake.stages.layer.streams.plan import StreamPlan, find_written, is_reacting, reacts
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import (
@@ -50,7 +52,7 @@ from lairmake.stages.layer.texts.task_graph import (
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.text import spell_object
-from lairmake.stages.skewing.elements import find_running
+from lairmake.stages.skewing.elements import find_computed_elements, find_running
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 Named = tuple[str, AnyTask]
@@ -176,14 +178,16 @@ def list_tasks(plan: StreamPlan) -> Iterator[Named]:
     layer, streams = plan.streams.placed.layer, plan.streams
     for tensor in (*layer.outputs, *layer.internals):
         if _starts(tensor, plan):
-            value = _initial(tensor.name, plan)
-            yield f"init_{tensor.name}", Initialise(tensor=tensor.name, value=value)
+            value, begun = _initial(tensor.name, plan), _find_beginning(tensor, plan)
+            if begun is None or _has_others(begun, plan):
+                but = None if begun is None else begun.name
+                yield f"init_{tensor.name}", Initialise(tensor=tensor.name, value=value, but=but)
     for name, arrival in streams.arrivals.items():
         yield from _arrival_tasks(name, arrival, plan)
     operated = {each.statement for each in plan.operated.values()}
     for statement in layer.statements:
         if not is_reacting(statement, streams) and statement.name not in operated:
-            yield f"compute_{statement.name}", make_compute(statement, *_steps(statement, plan))
+            yield from _computing(statement, plan)
     yield from _departure_tasks(plan)
     for carry in layer.carries:
         if not from_domain(streams.placed.needed, carry.tensor).is_empty():
@@ -192,6 +196,35 @@ def list_tasks(plan: StreamPlan) -> Iterator[Named]:
         for side in (side for each in move.rounds for side in each):
             yield name_task("send", name, side), SendHalo(move=name, to=side)
             yield name_task("receive", name, side), ReceiveHalo(move=name, to=side)
+
+
+def _computing(statement: Statement, plan: StreamPlan) -> Iterator[Named]:
+    """Yield the tasks that run a statement on memory."""
+    layer, name = plan.streams.placed.layer, f"compute_{statement.name}"
+    if _find_beginning(layer.tensors[statement.target.tensor], plan) is None:
+        yield name, make_compute(statement, *_steps(statement, plan))
+        return
+    once, type_ = is_written_once(statement), layer.tensors[statement.target.tensor].type
+    first = make_compute(begin(statement, type_, once=once), (), ())
+    if once:
+        yield name, first
+        return
+    yield f"begin_{statement.name}", replace(first, taps="first")
+    yield name, replace(make_compute(statement, (), ()), taps="others")
+
+
+def _find_beginning(tensor: Tensor, plan: StreamPlan) -> Statement | None:
+    """Return the statement that gives a sum its first values itself, at once, if one does."""
+    writer = find_writer(plan.streams.placed.layer, tensor.name)
+    begins = _starts(tensor, plan) and not _steps(writer, plan)[0] and begins_itself(writer, plan)
+    return writer if begins else None
+
+
+def _has_others(statement: Statement, plan: StreamPlan) -> bool:
+    """Say whether a PE has elements of a target that no instance computes."""
+    placed, target = plan.streams.placed, statement.target.tensor
+    made = find_computed_elements(placed.lair, find_running(placed.lair, placed.adapted.placement))
+    return not from_domain(placed.computed, target).is_subset(made)
 
 
 def _steps(statement: Statement, plan: StreamPlan) -> tuple[list[str], list[str]]:

@@ -82,6 +82,9 @@ class Initialise:
     before: Annotated[
         str | None, "the statement before each step of which it gets that, where the step writes"
     ] = None
+    but: Annotated[
+        str | None, "the statement that gives the elements that it computes their first values"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,9 @@ class Compute(OfStatement):
     kind: ClassVar[Literal["compute"]] = "compute"
     chunks: Annotated[tuple[str, ...], "the arrivals by whose chunks it runs in steps"] = ()
     follows: Annotated[tuple[str, ...], "the statements after whose steps its own run"] = ()
+    taps: Annotated[
+        Literal["first", "others"] | None, "the first instance of each element, or the others"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
