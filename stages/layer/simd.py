@@ -344,7 +344,7 @@ def _others(choice: VectorChoice) -> dict[str, Other]:
     """Return, for each way that is not taken, what it costs or why it is not possible."""
     refused = {way: str(reason) for way, reason in choice.options.impossible.items()}
     refused |= choice.unaffordable
-    costs = {option.way: option.cycles for option in choice.options.possible}
+    costs = {option.way: option.cycles for option in reversed(choice.options.possible)}
     return {
         way: Other(not_possible=refused[way]) if way in refused else Other(cycles=costs[way])
         for way in (*list_ways(choice.options.situation, choice.options.operations), "loops")

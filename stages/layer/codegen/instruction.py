@@ -214,9 +214,10 @@ def find_steps(name: str, decision: Decision, naming: IdentifierNaming) -> list[
     listed = decision.steps or (_only_step(decision),)
     every = tuple(range(len(decision.sizes or ())))
     last = len(listed) - 1
+    shared = range(len(listed)) if decision.in_turn else [last]
     return [
         InstructionStep(
-            field=naming.of(name) if k == last else naming.of(f"{name} {k}", f"{name}_{k}"),
+            field=naming.of(name) if k in shared else naming.of(f"{name} {k}", f"{name}_{k}"),
             counter=naming.counter(name) if k == last else None,
             operation=step.operation,
             operands=tuple(_spelled(o, name, naming) for o in step.operands),
@@ -593,7 +594,7 @@ def _run(
             run.add(_configure(step, vector, find_sizes_at_run_time(run, decision)))
         run.add(RunVector(vector, operands))
     looked_up = _look_up(block, name, decision, naming, run)
-    if decision.outer is not None:
+    if decision.outer is not None or decision.in_turn:
         sizes = enumerate(decision.sizes or ())
         block.declare({f"size{k}": value(size, context) for k, size in sizes}, run)
     if decision.by in AT_RUN_TIME:
@@ -661,7 +662,7 @@ def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value
 def is_configured_at_call(decision: Decision) -> bool:
     """Return whether an instruction is configured before each call, as its sizes differ."""
     within = decision.outer is not None and any(map(_differs, decision.sizes or ()))
-    return decision.by == "configure" or within
+    return decision.by == "configure" or within or decision.in_turn
 
 
 def _differs(size: int | str) -> bool:
@@ -683,7 +684,7 @@ def find_sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
 
 
 def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
-    if f"size{k}" in decision.tables or decision.outer is not None:
+    if f"size{k}" in decision.tables or decision.outer is not None or decision.in_turn:
         return Name(f"size{k}")
     block.charge(scalar=2)
     return Operation("+", (Operation("-", (Name(f"last{k}"), Name(f"first{k}"))), Number(1)))

@@ -148,7 +148,8 @@ class Charged:
         if self.situation.profile.vector_latency:
             charged += self._wait(candidate, steps, lanes, CallCosts(runs=runs, scalar=scalar,
                                                                  loads=_loads(block)))
-        once = 0 if candidate.each_call else len(vectors) * configurations(candidate)
+        at_calls = candidate.each_call or candidate.in_turn
+        once = 0 if at_calls else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
         return charged * self.situation.files.invocations + configured
 
@@ -220,7 +221,7 @@ class Charged:
             mean = -(-count(box) // max(1, runs))
             running = runs * -(-mean // lanes)
         start = self.situation.profile.vector_start_up
-        if candidate.each_call:
+        if candidate.each_call or candidate.in_turn:
             start += self.situation.profile.configuration
         return runs * start + running
 

@@ -142,6 +142,9 @@ class Decision:
     tables: Annotated[
         Mapping[str, TableDecision], "symbolic constants that an element looks up"
     ] = field(default_factory=dict)
+    in_turn: Annotated[
+        bool, "whether steps have one configuration in turn, each before its call"
+    ] = False
     operation: Annotated[str | None, "d op a, b, c, as pe.h says"] = None
     over: Annotated[
         tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"

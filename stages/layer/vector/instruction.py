@@ -64,6 +64,7 @@ def instruction(
         outer=None if candidate.outer is None else str(candidate.outer),
         extents=_extents(candidate),
         tables=tables,
+        in_turn=candidate.in_turn,
     )
     if len(listed) == 1:
         return _alone(found, listed[0])

@@ -15,6 +15,7 @@ from lairmake.stages.lair.expressions import (
 )
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.texts.task_graph import (
+    AT_RUN_TIME,
     AnyTask,
     EarlySend,
     Fills,
@@ -181,7 +182,8 @@ def list_options(
         found = [_found(cost, operations, find) for find in finders]
         options = [option for option in found if isinstance(option, VectorOption)]
         if options:
-            possible.append(min(options, key=lambda option: option.cycles))
+            best = min(options, key=lambda option: option.cycles)
+            possible += [best, *_list_in_turn(cost, best)]
         else:
             impossible[way] = next(e for e in found if isinstance(e, NotPossibleError))
     fewest = "loops take the fewest cycles"
@@ -295,6 +297,24 @@ def _option(
         configurations=vectors * configurations(candidate) + situation.besides,
         candidate=candidate,
         steps=steps,
+    )
+
+
+def _list_in_turn(cost: VectorCost, option: VectorOption) -> Iterator[VectorOption]:
+    """Yield an option whose instructions have one configuration in turn, if they are several.
+
+    Each is configured before its call: that takes little, and other tasks get the others' places.
+    """
+    candidate, vectors = option.candidate, [step for step in option.steps if not step.looped]
+    if candidate is None or candidate.several or candidate.way in AT_RUN_TIME or len(vectors) < 2:
+        return
+    turned = replace(candidate, in_turn=True)
+    yield replace(
+        option,
+        why=f"{option.why}, and instructions have one configuration in turn",
+        cycles=cost.vector(turned, option.steps),
+        configurations=1 + cost.situation.besides,
+        candidate=turned,
     )
 
 

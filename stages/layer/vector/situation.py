@@ -311,6 +311,7 @@ class VectorCandidate:
     those that occur, [PE_X, PE_Y] -> { [size - least] }. `touched` are the [PE_X, PE_Y] ->
     { T_local[l] } for which memory must have room. `shapes` are those of local tensors that must
     not become others, since dimensions were merged. `each_call`: it is configured before each call.
+    `in_turn`: so are several instructions, which have one configuration in turn.
     """
 
     way: str
@@ -325,6 +326,7 @@ class VectorCandidate:
     needed: isl.Set | None = None
     touched: tuple[isl.Set, ...] = ()
     each_call: bool = False
+    in_turn: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
