@@ -87,31 +87,35 @@ class Exchange:
         self.program.hold(COUNT)
         body.hold(self._colours(described))
         block.add(Assign(Field(COUNT), total([self.program.number(pes) for pes in parts])))
-        self._add_sides(body)
+        for axis in (each for each in AXES if self._along(each)):
+            self._add_axis(body, axis)
         idle = functools.reduce(isl.Set.subtract, parts, self._context)
         if not idle.is_empty():
             block.when(holds(idle, self._context)).add(Activate(Task(self.then)))
         self.program.add(body)
 
-    def _add_sides(self, body: Body) -> None:
-        """Append what PEs send and receive: those on all sides, most PEs, without further tests."""
-        every = [self._pes(verb, side) for side in self.sides for verb in ("send", "receive")]
+    def _add_axis(self, body: Body, axis: Axis) -> None:
+        """Append what PEs send and receive along an axis.
+
+        Most have neighbours on both sides, which a PE tests once: the others test it for each.
+        """
+        verbs, sides = ("send", "receive"), self._along(axis)
+        every = [self._pes(verb, side) for side in sides for verb in verbs]
         inside, context = functools.reduce(isl.Set.intersect, every).coalesce(), self._context
-        if inside.is_empty() or context.is_subset(inside):
-            self._add_moves(body, body.block, context)
+        if len(every) <= 2 or inside.is_empty() or context.is_subset(inside):
+            self._add_moves(body, body.block, axis, context)
             return
-        number = f" {self.number}" if self.number else ""
-        word = f"inside_{self.move}{number}".replace(" ", "_")
-        name = self.program.naming.of(f"exchange_{word}", f"exchange_{word}")
-        straight = Body(name=name, comment="Exchange it on all sides.")
+        name = f"{self.begin}_{axis}"
+        straight = Body(name=self.program.naming.of(name), comment="The same on both sides.")
         straight.hold(self._colours(self.program.model.graph.moves[self.move]))
-        self._add_moves(straight, straight.block, inside, configured=True)
+        self._add_moves(straight, straight.block, axis, inside, configured=True)
         self.program.add(straight)
-        self.program.when_kept(body.block, inside, word).add(Call(Task(name)))
-        self._add_moves(body, body.block.nest(Else()), context)
+        here = self.program.when_kept(body.block, inside, f"between_{self.move}_{axis}")
+        here.add(Call(Task(straight.name)))
+        self._add_moves(body, body.block.nest(Else()), axis, context)
 
     def _add_moves(
-        self, body: Body, block: Block, context: isl.Set, *, configured: bool = False
+        self, body: Body, block: Block, axis: Axis, context: isl.Set, *, configured: bool = False
     ) -> None:
         """Append what PEs send and receive; what follows on the same PEs is under one condition.
 
@@ -119,7 +123,6 @@ class Exchange:
         """
         moves = [
             (verb, axis, side, later)
-            for axis in AXES
             for verb in ("send", "receive")
             for side, *later in _list_tails(self._along(axis))
         ]

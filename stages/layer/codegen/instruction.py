@@ -513,11 +513,14 @@ def add_vector_call(
     every = context.intersect(bind_set(outer, names))
     decision = share_bases(block, decision, every, names, naming)
 
+    fixed = isinstance(model.tasks[name], Compute)
+    found = _find_fixed(block, decision, names, model, naming, every) if fixed else {}
+
     def instance(inner: Block, at: Instance) -> None:
         here = outer if at.instances is None else outer.intersect(at.instances)
         run = Block()
         inside = context.intersect(bind_set(here, names))
-        _run(run, name, decision, model, naming, elements, inside)
+        _run(run, name, decision, model, naming, elements, inside, found)
         indices = dict(zip(names, at.arguments, strict=True))
         if inner.before is not None:
             given = {n for n, index in indices.items() if index != Name(n)}
@@ -525,10 +528,33 @@ def add_vector_call(
         inner.declare(indices, run)
         inner.absorb(run)
 
-    fixed = isinstance(model.tasks[name], Compute) and not is_configured_at_call(decision)
-    unrolled = fixed and _are_few(outer, context)
+    unrolled = fixed and not is_configured_at_call(decision) and _are_few(outer, context)
     loops = make_element_loops(outer, context, names, unrolled=unrolled)
     write_nest(block, loops, instance)
+
+
+def _find_fixed(
+    block: Block,
+    decision: Decision,
+    loops: Sequence[str],
+    model: ProgramModel,
+    naming: IdentifierNaming,
+    context: isl.Set,
+) -> dict[LocalDecision, Value]:
+    """Put before loops the addresses of operands that do not change; return what they are called.
+    """
+    found: dict[LocalDecision, Value] = {}
+    listed = (decision.operands, *(step.operands for step in decision.steps))
+    for operand in (each for operands in listed for each in operands):
+        if not isinstance(operand, LocalDecision) or operand in found:
+            continue
+        names = find_names([value(base, context) for base in operand.base])
+        if names.isdisjoint(loops):
+            place = find_base_address(operand, block, context, model.find_buffers(naming))
+            pointer = naming.of(f"place {len(found)}", f"place{len(found)}")
+            block.add(Point(pointer, operand.type, place))
+            found[operand] = Name(pointer)
+    return found
 
 
 def _are_few(outer: isl.Set, context: isl.Set) -> bool:
@@ -577,8 +603,12 @@ def _run(
     naming: IdentifierNaming,
     elements: Mapping[str, str],
     context: isl.Set,
+    fixed: Mapping[LocalDecision, Value] | None = None,
 ) -> None:
-    """Append a vector instruction for the symbolic constants of the context."""
+    """Append a vector instruction for the symbolic constants of the context.
+
+    `fixed` are the addresses of operands that were found before.
+    """
     run, buffers = Block(), model.find_buffers(naming)
     selected = _selected(run, decision, context)
     for step in find_steps(name, decision, naming):
@@ -586,7 +616,8 @@ def _run(
             call_loops(run, step, decision.sizes or (), context, elements, naming, buffers)
             continue
         operands = tuple(
-            find_operand_address(o, step.first + k, run, context, elements, buffers)
+            (fixed or {}).get(o)
+            or find_operand_address(o, step.first + k, run, context, elements, buffers)
             for k, o in enumerate(step.operands)
         )
         vector = Address(Element(Field(step.field), selected))
