@@ -303,10 +303,10 @@ def _option(
 def _list_in_turn(cost: VectorCost, option: VectorOption) -> Iterator[VectorOption]:
     """Yield an option whose instructions have one configuration in turn, if they are several.
 
-    Each is configured before its call: that takes little, and other tasks get the others' places.
+    Each is configured before its call: that takes little, where streams of halos need most places.
     """
     candidate, vectors = option.candidate, [step for step in option.steps if not step.looped]
-    if candidate is None or candidate.several or candidate.way in AT_RUN_TIME or len(vectors) < 2:
+    if not cost.situation.files.graph.moves or candidate is None or candidate.several or candidate.way in AT_RUN_TIME or len(vectors) < 2:
         return
     turned = replace(candidate, in_turn=True)
     yield replace(
