@@ -306,7 +306,9 @@ def _list_in_turn(cost: VectorCost, option: VectorOption) -> Iterator[VectorOpti
     Each is configured before its call: that takes little, where streams of halos need most places.
     """
     candidate, vectors = option.candidate, [step for step in option.steps if not step.looped]
-    if not cost.situation.files.graph.moves or candidate is None or candidate.several or candidate.way in AT_RUN_TIME or len(vectors) < 2:
+    if candidate is None or not cost.situation.files.graph.moves or len(vectors) < 2:
+        return
+    if candidate.several or candidate.way in AT_RUN_TIME:
         return
     turned = replace(candidate, in_turn=True)
     yield replace(
