@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 # --- Cycles of a halo -----------------------------------------------------------------------------
 #
 # A PE starts all streams of a round, one after the other. Where streams and tasks share a datapath
-# each element that it sends, and each that it takes, is a cycle of it besides. Else elements that
-# move along one axis come one after the other, once neighbours have started half of their streams;
-# those of the axes at once. The task that goes on comes when all is done, or after the one that
-# started the streams.
+# each element or command that it sends, and each element that it takes, is a cycle of it besides,
+# and the last one comes when neighbours have sent all of theirs. Else elements that move along one
+# axis come one after the other, once neighbours have started half of their streams; those of the
+# axes at once. A task follows what a PE sends along an axis, and what it takes: the first one when
+# half is done, the others one after the other.
 #
 # Source   codegen/exchange.py, which writes that; docs/machines.md
 
@@ -37,15 +38,19 @@ def find_round_cycles(
     Streams that are `in_turn` are configured anew. `meanwhile` are cycles of what the PE does until
     all has come.
     """
-    started = meanwhile + sum(_start(profile, each) for each in sides.values())
-    started += sum(map(_count, sides.values())) * profile.configuration * int(in_turn)
-    moved = sum(each.sent + each.taken for each in sides.values())
     lanes = [[sides[side] for side in pair if side in sides] for pair in AXES.values()]
+    started = sum(_start(profile, lane) for lane in lanes if lane)
+    started += sum(map(_count, sides.values())) * profile.configuration * int(in_turn)
+    sent = sum(each.sent + bool(each.sent) for each in sides.values())
+    moved = (sent + sum(each.taken for each in sides.values())) * int(profile.shared_datapath)
     longest = max(_find_lane(profile, lane) for lane in lanes)
     travel = 2 * profile.ramp + profile.hop + profile.vector_latency
-    busy = started + moved * int(profile.shared_datapath)
-    waits = (started - meanwhile) // 2 + longest + travel
-    return waits + profile.dispatch if waits > busy else busy + profile.find_dispatch_next()
+    busy = started + meanwhile + profile.vector_start_up + moved
+    first = started + moved // 2 + profile.dispatch
+    waits = started + sent + travel if moved else started // 2 + longest + travel + profile.dispatch
+    tasks = sum(bool(any(each.sent for each in lane)) + any(each.taken for each in lane)
+                for lane in lanes)
+    return max(busy, first, waits) + tasks * profile.find_dispatch_next()
 
 
 def find_around_cycles(profile: Profile, elements: int, *, straight: bool) -> int:
@@ -68,14 +73,20 @@ def _find_lane(profile: Profile, lane: Sequence[SideLoad]) -> int:
     return max(sum(some) + len(some) * (profile.vector_start_up + 1) for some in streams)
 
 
-def _start(profile: Profile, each: SideLoad) -> int:
-    """Return the cycles in which a PE tests whether it has streams of a side, and starts them.
+def _start(profile: Profile, lane: Sequence[SideLoad]) -> int:
+    """Return the cycles in which a PE starts its streams along an axis, given those of each side.
 
-    Behind what it sends it sends a command.
+    It finds its colours, and tests once whether it has neighbours on both sides; else it tests that
+    again for its streams.
     """
-    tests = 2 * (profile.scalar + profile.find_kind_cost("branch"))
-    streams = _count(each) * (profile.address + profile.scalar)
-    return tests + streams + bool(each.sent) * profile.scalar
+    branch, streams = profile.find_kind_cost("branch"), sum(map(_count, lane))
+    found = streams * profile.address + 2 * profile.scalar + branch
+    if len(lane) == 1:
+        return found + profile.scalar
+    found += profile.find_kind_cost("load")
+    if streams < 2 * len(lane):
+        found += (2 * len(lane) - 1) * (profile.scalar + branch)
+    return found
 
 
 def _count(each: SideLoad) -> int:
