@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 from _pytest.mark.expression import Expression
 
-from lairmake.stages.fabric import compiler
+from lairmake.stages.fabric import compiler, driver
 from lairmake.stages.make.core.derived import let_plan
 from lairmake.stages.make.store.folders import STATE
 
@@ -34,6 +34,16 @@ as long."""
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same")
+
+
+MOST_CYCLES = 10**6
+"""More than a fabric takes in any test that asks for it to end soon."""
+
+
+@pytest.fixture
+def ends_soon(monkeypatch):
+    """Let a fabric that waits in a circle of tasks, or goes on for ever, end after some cycles."""
+    monkeypatch.setitem(driver.run_fabric.__kwdefaults__, "cycle_limit", MOST_CYCLES)
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,6 +10,8 @@ from lairmake.stages.layer.streams import plan
 from tests.layer.built import build, function
 from tests.layer.test_graph_values import right
 
+pytestmark = pytest.mark.usefixtures("ends_soon")
+
 STEP = """lair step(): {type} u[{n}][{m}] -> {type} un[{n}][{m}]
 {{
   all (i, j, r, s) in ({n}, {m}, 3, 3) where {taps} and 1 <= i <= {n} - 2 and 1 <= j <= {m} - 2

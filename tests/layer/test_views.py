@@ -7,6 +7,8 @@ import pytest
 from lairmake.stages.diagnose import UserErrors
 from tests.layer.built import build
 
+pytestmark = pytest.mark.usefixtures("ends_soon")
+
 JACOBI = """lair step(): float16 u[18][18] -> float16 un[18][18]
 {
   all (i, j) in (18, 18) where 1 <= i <= 16 and 1 <= j <= 16

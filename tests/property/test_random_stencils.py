@@ -6,6 +6,8 @@ import yaml
 from tests.property.layers import examine, is_right
 from tests.property.stencils import stencil_of_seed
 
+pytestmark = pytest.mark.usefixtures("ends_soon")
+
 LONG, WIDE, FEW = 300, 20, 2
 SEEDS = [
     pytest.param(seed, marks=[] if seed < FEW else [
