@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
@@ -26,7 +26,6 @@ from lairmake.stages.fabric.ports import (
 )
 from lairmake.stages.lair.expressions import ACCUMULATE, BINARY
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.lair.statements import is_written_once
 from lairmake.stages.lair.tree import AccessSyntax, Binary, CallSyntax, Expr, Unary, walk
 from lairmake.stages.layer.cycles.arrival import (
     MOST_POINTS,
@@ -59,17 +58,15 @@ def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -
     """Return the cycles of an instance, given the types of its result and of what it reads.
 
     Each operation takes a lane for a cycle, or the time of a scalar one of its kind if that is
-    less; a product that is added to something nothing more, a copy and a first value nothing; each
-    call of another function takes the time of its kind. A quotient takes no more than a product
-    and, for each divisor, a reciprocal. Of the types in which it may be computed, that of the
-    fewest cycles counts. What occurs twice is computed once, and so is what is the same for several
-    instances.
+    less; a product that is added to something nothing more, and a copy nothing; each call of
+    another function takes the time of its kind. A quotient takes no more than a product and, for
+    each divisor, a reciprocal. Of the types in which it may be computed, that of the fewest cycles
+    counts. What occurs twice is computed once, and so is what is the same for several instances.
     """
     computed = find_integers(types) if is_integer(types[0]) else "float32"
     costs = _Costs(profile, {types[0], computed})
     cycles = _counted(statement, costs)
-    sums = statement.op != "=" and not is_written_once(statement)
-    if sums and not _is_product(statement.expr, statement.op):
+    if statement.op != "=" and not _is_product(statement.expr, statement.op):
         cycles += costs.of(ACCUMULATE[statement.op])
     return max(costs.of("COPY"), cycles)
 
@@ -401,4 +398,9 @@ def _share(needs: PeNeeds, task: Running, invocations: int) -> Fraction:
 
 def _least(statement: Statement, run: BoundRun) -> Fraction:
     types = [run.layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
-    return least_cycles(statement, types, run.profile)
+    computing = (task for task in run.tasks.values() if isinstance(task, Compute))
+    begins = any(
+        task.statement == statement.name and task.op == "=" and task.taps is None
+        for task in computing
+    )
+    return least_cycles(replace(statement, op="=") if begins else statement, types, run.profile)
