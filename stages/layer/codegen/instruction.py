@@ -540,10 +540,10 @@ def _find_fixed(
     model: ProgramModel,
     naming: IdentifierNaming,
     context: isl.Set,
-) -> dict[LocalDecision, Value]:
+) -> dict[Given, Value]:
     """Put before loops the addresses of operands that do not change; return what they are called.
     """
-    found: dict[LocalDecision, Value] = {}
+    found: dict[Given, Value] = {}
     listed = (decision.operands, *(step.operands for step in decision.steps))
     for operand in (each for operands in listed for each in operands):
         if not isinstance(operand, LocalDecision) or operand in found:
@@ -603,7 +603,7 @@ def _run(
     naming: IdentifierNaming,
     elements: Mapping[str, str],
     context: isl.Set,
-    fixed: Mapping[LocalDecision, Value] | None = None,
+    fixed: Mapping[Given, Value] | None = None,
 ) -> None:
     """Append a vector instruction for the symbolic constants of the context.
 
