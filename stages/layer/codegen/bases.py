@@ -14,6 +14,7 @@ from lairmake.stages.layer.texts.simd_yaml import (
     LocalDecision,
     OperandDecision,
 )
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME
 from lairmake.stages.pe.block import Block, count_kinds
 from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.pe.nodes import Declare
@@ -48,8 +49,11 @@ def share_bases(
 ) -> Decision:
     """Return a decision whose bases use variables, which are declared in a block before `loops`.
 
-    `context` are the symbolic constants, those of loops included.
+    `context` are the symbolic constants, those of loops included. Bases that depend on what a call
+    finds first, or looks up, stay as they are.
     """
+    if decision.by in AT_RUN_TIME or decision.tables:
+        return decision
     shared: list[_Shared] = []
     found: dict[str, tuple[isl.PwAff, _Shared]] = {}
     uses = Counter(base for base in _list_bases(decision) if isinstance(base, str))

@@ -513,7 +513,7 @@ def add_vector_call(
     every = context.intersect(bind_set(outer, names))
     decision = share_bases(block, decision, every, names, naming)
 
-    fixed = isinstance(model.tasks[name], Compute)
+    fixed = isinstance(model.tasks[name], Compute) and not is_configured_at_call(decision)
     found = _find_fixed(block, decision, names, model, naming, every) if fixed else {}
 
     def instance(inner: Block, at: Instance) -> None:
@@ -528,7 +528,7 @@ def add_vector_call(
         inner.declare(indices, run)
         inner.absorb(run)
 
-    unrolled = fixed and not is_configured_at_call(decision) and _are_few(outer, context)
+    unrolled = fixed and _are_few(outer, context)
     loops = make_element_loops(outer, context, names, unrolled=unrolled)
     write_nest(block, loops, instance)
 
