@@ -169,7 +169,9 @@ def run_fabric(
         if status == engine.COMPLETE:
             outputs = read_outputs(loaded, layout, invocations, shapes or {})
             return _result(loaded, layout, outcome, outputs, placed, recording)
-        left = {n: [array] for n, array in read_residents(loaded, layout, shapes or {}).items()}
+        begun = min(invocations, 1 + int(np.count_nonzero(loaded.completed)))
+        read = read_residents(loaded, layout, begun, shapes or {})
+        left = {name: [array] for name, array in read.items()}
         raise FabricStuck(
             outcome.report.decode(errors="ignore"), status == engine.OUT_OF_CYCLES,
             read_waiting(outcome, loaded.colours.names),

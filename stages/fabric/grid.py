@@ -462,6 +462,10 @@ def _of_tensors(layout: FabricLayout) -> Iterator[Wrong]:
             elif tensor.transfer is not None and None in (tensor.tensor, tensor.stored):
                 yield Wrong(path=path, said=f"{local} of role {name} has `transfer`, and no "
                             f"{'`tensor`' if tensor.tensor is None else '`map`'}", hint=STORED)
+            elif tensor.buffers is not None and tensor.shape[:1] != (tensor.buffers,):
+                yield Wrong(path=(*path, "buffers"), said=f"{local} of role {name} has "
+                            f"{tensor.shape[0] if tensor.shape else 1} of {tensor.buffers} buffers",
+                            hint="write its first size")
 
 
 def _is_no_map(text: str) -> bool:

@@ -51,6 +51,10 @@ class LocalTensor:
         Literal["in", "out"] | None, "in, if it is put there before the start, or out, at the end"
     ] = None
     stored: Annotated[str | None, Key("map"), "which element of that a local one is"] = None
+    buffers: Annotated[
+        int | None, "its first size, if it takes turns with so many buffers: after each invocation "
+        "it is in the next one; `map` is of the first invocation"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,17 +54,22 @@ def scatter(memory: Array, tensor: LocalTensor, array: Array, pes: Ints, grid: G
     elements that are no element of the tensor become 0.
     """
     source = array.reshape(-1)
-    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid):
+    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid, 0):
         if source.size:
             local[...] = np.where(inside, source[number], 0)
 
 
 def gather(
-    memory: Array, tensor: LocalTensor, array: Array, found: Bools, pes: Ints, grid: Grid
+    memory: Array, tensor: LocalTensor, array: Array, found: Bools, pes: Ints, grid: Grid,
+    invocations: int = 1,
 ) -> None:
-    """Copy what the PEs hold of a tensor into `array`, and mark in `found` what was there."""
+    """Copy what the PEs hold of a tensor into `array`, and mark in `found` what was there.
+
+    `memory` is that after so many invocations.
+    """
     target, marks = array.reshape(-1), found.reshape(-1)
-    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid):
+    turns = invocations - 1
+    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid, turns):
         at = number[inside]
         target[at] = local[inside]
         marks[at] = True
@@ -94,11 +99,28 @@ def _stored(tensor: LocalTensor) -> isl.Map:
     return isl.Map(tensor.stored)
 
 
+def _turn_buffers(tensor: LocalTensor, turns: int) -> isl.Map:
+    """Return { [PE -> L[l]] -> T[e] } of what is stored so many invocations after the first one."""
+    stored = _stored(tensor)
+    if tensor.buffers is None:
+        return stored
+    pes, local = (of(stored.domain().unwrap()) for of in (isl.Map.domain, isl.Map.range))
+    name = local.get_tuple_name()
+    others = "".join(f", l{k}" for k in range(1, local.dim(isl.dim_type.set)))
+    turned = isl.Map(
+        f"{{ {name}[b{others}] -> {name}[(b + {turns}) mod {tensor.buffers}{others}] }}"
+    )
+    return stored.apply_domain(isl.Map.identity(pes.get_space().map_from_set()).product(turned))
+
+
 def _parts(
-    memory: Array, tensor: LocalTensor, shape: tuple[int, ...], pes: Ints, grid: Grid
+    memory: Array, tensor: LocalTensor, shape: tuple[int, ...], pes: Ints, grid: Grid, turns: int
 ) -> Iterator[tuple[Array, Ints, Bools]]:
-    """Yield, for some PEs at a time, their local tensors, the elements' numbers, and which are."""
-    relation, local_shape = _stored(tensor), tensor.shape
+    """Yield, for some PEs at a time, their local tensors, the elements' numbers, and which are.
+
+    Tensors lie where they do so many invocations after the first one.
+    """
+    relation, local_shape = _turn_buffers(tensor, turns), tensor.shape
     local = _local_tensors(memory, tensor)
     step = max(1, POINTS_AT_A_TIME // max(1, prod(local_shape)))
     axes = [np.arange(extent, dtype=np.int64) for extent in local_shape]

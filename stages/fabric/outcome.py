@@ -59,16 +59,23 @@ def read_outputs(
         for name, dtype in leaving.items()
     }
     return outputs | {
-        name: [array] for name, array in read_residents(loaded, layout, shapes).items()}
+        name: [array]
+        for name, array in read_residents(loaded, layout, invocations, shapes).items()
+    }
 
 
 def read_residents(
-    loaded: LoadedLayout, layout: FabricLayout, shapes: Mapping[str, tuple[int, ...]]
+    loaded: LoadedLayout,
+    layout: FabricLayout,
+    invocations: int,
+    shapes: Mapping[str, tuple[int, ...]],
 ) -> dict[str, Array]:
     """Return what PEs hold of tensors that are read from memory. Raises ValueError."""
     types = {name: DTYPES[tensor.type] for name, tensor in find_residents(layout, "out")}
     return {
-        name: _gathered(loaded, layout, name, dtype, find_shape(layout, name, shapes))
+        name: _gathered(
+            loaded, layout, name, dtype, find_shape(layout, name, shapes), invocations
+        )
         for name, dtype in types.items()
     }
 
@@ -121,13 +128,14 @@ def _gathered(
     name: str,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
+    invocations: int,
 ) -> Array:
     array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
     for number, role in enumerate(loaded.roles):
         pes = np.flatnonzero(loaded.role == number)
         for tensor in layout.roles[role].tensors.values():
             if tensor.transfer == "out" and tensor.tensor == name:
-                gather(loaded.memory[number], tensor, array, found, pes, loaded.grid)
+                gather(loaded.memory[number], tensor, array, found, pes, loaded.grid, invocations)
     return _whole(name, array, found)
 
 

@@ -100,7 +100,7 @@ def _between(known: isl.Set, interval: isl.Map) -> isl.Set:
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
-    "layer.yaml: tensors, machine, invocations",
+    "layer.yaml: tensors, machine",
     "chosen.yaml",
     "*.lair",
     "lair.isl",

@@ -1,5 +1,7 @@
 """Tensors in PE memory, as the layout's maps place them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,19 @@ def test_gather_is_the_inverse_of_scatter():
     gather(memories, tensor, got, found, PES, GRID)
     assert found.all()
     np.testing.assert_array_equal(got, w)
+
+
+@pytest.mark.parametrize("invocations", [1, 2, 3, 5])
+def test_what_takes_turns_with_buffers_is_read_from_the_one_in_which_it_is(invocations):
+    tensor = entry([3, 2], "{ [PE[x, y] -> L[b, a]] -> W[2x + a, y + 1] : b = 2 }")
+    tensor = replace(tensor, buffers=3)
+    memories = np.zeros((6, 3, 2), "i4")
+    memories[:, (2 + invocations - 1) % 3] = np.arange(12).reshape(6, 2)
+    got, found = np.zeros((6, 2), "i4"), np.zeros((6, 2), np.bool_)
+    flat = memories.view(np.uint8).reshape(6, -1)
+    gather(flat, tensor, got, found, PES, GRID, invocations)
+    assert found.all()
+    assert got.tolist() == [[2 * x + a, 6 + 2 * x + a] for x in range(3) for a in range(2)]
 
 
 def test_many_points_are_done_in_parts(monkeypatch):

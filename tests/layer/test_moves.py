@@ -276,16 +276,18 @@ def waves(u, steps, back):
 
 
 @pytest.mark.wide
-def test_what_is_delayed_is_taken_with_its_halo_before_that_is_new(monkeypatch):
+@pytest.mark.parametrize("back", [1, 2])
+def test_what_is_delayed_is_taken_with_its_halo_before_that_is_new(back, monkeypatch):
     monkeypatch.setattr(plan, "count_more", lambda names, placed: 1 << 20)
-    built = given(build(WAVE, wave(4), "route", copy=1), u=(9, 8))
+    built = given(build(WAVE, wave(5, back), "route", copy=1), u=(9, 8))
     right(built)
     assert rounds(built) == {"u_halo": ["EWSN"]}
     body = "".join(function(built.program("simd/pe_compute.c"), "complete"))
-    order = [body.index(f"{name}(pe)") for name in ("carry_u_delay1", "exchange_u_halo", "carry_u")]
+    late = [f"carry_u_delay{k}" for k in range(back, 0, -1)]
+    order = [body.index(f"{name}(pe)") for name in (*late, "exchange_u_halo", "carry_u")]
     assert order == sorted(order)
     u = np.load(built.folder / "inputs/u.npy").astype(float)
-    assert np.array_equal(built.output("un"), waves(u, 4, 1))
+    assert np.array_equal(built.output("un"), waves(u, 5, back))
 
 
 def test_where_there_is_no_room_for_buffers_of_one_shape_a_field_is_copied(monkeypatch):

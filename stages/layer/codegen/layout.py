@@ -179,14 +179,12 @@ def _words(graph: TaskGraph, tensor: str) -> int:
 #
 # It is what the simulated machine is told of a layer, in build/layout.yaml.
 
-def make_layout(
-    model: Model, programs: Sequence[RoleProgram], invocations: int
-) -> FabricLayout:
-    """Return the layout, in which results lie where they do after so many invocations."""
+def make_layout(model: Model, programs: Sequence[RoleProgram]) -> FabricLayout:
+    """Return the layout."""
     arrivals = model.graph.arrivals.items()
     return FabricLayout(
         grid=str(model.grid.as_set()),
-        roles={p.role: _role(model, p, invocations) for p in programs},
+        roles={p.role: _role(model, p) for p in programs},
         colours={
             _first(model, number): _colour(model, number)
             for number in sorted(set(model.numbers.values()))
@@ -281,7 +279,7 @@ def _named(model: Model, stream: str) -> str:
     return _first(model, model.numbers[model.entering(stream)])
 
 
-def _role(model: Model, program: RoleProgram, invocations: int) -> Role:
+def _role(model: Model, program: RoleProgram) -> Role:
     locals_ = [each for local in program.locals for each in (local, *_guests(model, local))]
     queues = assign_queues(model, program)
     return Role(
@@ -291,7 +289,7 @@ def _role(model: Model, program: RoleProgram, invocations: int) -> Role:
         input_queues=queues.input,
         output_queues=queues.output,
         memory=RoleMemory(data=program.data, code=program.code),
-        tensors={local.name: _tensor(model, program, local, invocations) for local in locals_},
+        tensors={local.name: _tensor(model, program, local) for local in locals_},
     )
 
 
@@ -302,9 +300,7 @@ def _guests(model: Model, local: Local) -> Iterator[Local]:
             yield replace(local, name=f"{tensor}_local")
 
 
-def _tensor(
-    model: Model, program: RoleProgram, local: Local, invocations: int
-) -> LocalTensor:
+def _tensor(model: Model, program: RoleProgram, local: Local) -> LocalTensor:
     found = LocalTensor(type=local.type, shape=tuple(local.shape), address=local.address)
     tensor = local.name.removesuffix("_local")
     known = model.graph.tensors.get(tensor) if tensor != local.name else None
@@ -313,28 +309,13 @@ def _tensor(
     leaves = {d.tensor for d in departures if d.feedback is None}
     if kept != "resident" and (kept != "result" or tensor in leaves):
         return found
-    stored = _stored(model, program, tensor)
-    if kept != "resident":
-        stored = _after(stored, model, tensor, invocations)
     return replace(
-        found, tensor=tensor, transfer="in" if kept == "resident" else "out", stored=str(stored)
+        found,
+        tensor=tensor,
+        transfer="in" if kept == "resident" else "out",
+        stored=str(_stored(model, program, tensor)),
+        buffers=model.graph.count_buffers().get(model.graph.find_local(tensor)),
     )
-
-
-def _after(stored: isl.Map, model: Model, tensor: str, invocations: int) -> isl.Map:
-    """Return { [PE -> T_local[l]] -> T[e] } of the buffer that a tensor has in the last invocation.
-    """
-    local = model.graph.find_local(tensor)
-    names = model.graph.swaps.get(local, ())
-    if not names:
-        return stored
-    last = (names.index(tensor) + invocations - 1) % len(names)
-    rank = stored.domain().unwrap().range().dim(isl.dim_type.set)
-    first, then = (
-        f"{local}[{', '.join([buffer, *(f'l{k}' for k in range(1, rank))])}]"
-        for buffer in ("b", str(last))
-    )
-    return stored.apply_domain(isl.Map(f"{{ [PE[x, y] -> {first}] -> [PE[x, y] -> {then}] }}"))
 
 
 def _stored(model: Model, program: RoleProgram, tensor: str) -> isl.Map:

@@ -92,7 +92,7 @@ def lay_out(
     Raises UserError where a PE has too few queues.
     """
     try:
-        return to_layer(make_layout(model, programs, mapping.invocations), model.adapted.offset)
+        return to_layer(make_layout(model, programs), model.adapted.offset)
     except TooFewQueuesError as error:
         raise explain_queues(error, programs[0].profile, mapping) from error
 
