@@ -305,14 +305,15 @@ Place = TypeVar("Place")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceCost(Generic[Place]):
-    """The cycles of an instruction, or a number that grows with them, given the places of arrays.
+    """The cycles of an instruction that it need not take, given the places of arrays.
 
-    There are `least` of them wherever arrays lie: places at which all take the least are the best.
+    `of` may return fewer if these are at least as many as it is told. Those with most `weight` are
+    asked first.
     """
 
     arrays: frozenset[str]
-    of: Callable[[Mapping[str, Place]], Fraction]
-    least: Fraction = Fraction(0)
+    of: Callable[[Mapping[str, Place], Fraction | None], Fraction]
+    weight: int = 1
 
 
 def choose_places(
@@ -323,7 +324,7 @@ def choose_places(
     Of those that take as much, an array has the one that it had, or else the first.
     """
     first = {name: places[0] for name, places in options.items()}
-    costs = sorted(costs, key=lambda cost: cost.least, reverse=True)
+    costs = sorted(costs, key=lambda cost: cost.weight, reverse=True)
     chosen, its = dict(first), {n: [c for c in costs if n in c.arrays] for n in options}
     stale = {name for name in options if its[name] and len(options[name]) > 1}
     for _ in range(MOST_ROUNDS):
@@ -347,9 +348,8 @@ def _find_best(
 ) -> Place:
     """Return the place of an array for which some instructions take least."""
     best, fewest = chosen[name], _sum(costs, chosen)
-    least = sum(cost.least for cost in costs)
     for each in options:
-        if fewest <= least:
+        if not fewest:
             break
         cycles = _sum(costs, {**chosen, name: each}, fewest)
         if cycles < fewest:
@@ -363,9 +363,12 @@ def _sum(
     most: Fraction | None = None,
 ) -> Fraction:
     """Return the cycles of some instructions; or at least `most` of them, where there are more."""
-    cycles = sum((cost.least for cost in costs), Fraction(0))
+    cycles = Fraction(0)
     for cost in costs:
-        cycles += cost.of(places) - cost.least
+        more = cost.of(places, None if most is None else most - cycles)
+        if not more:
+            continue
+        cycles += more
         if most is not None and cycles >= most:
             break
     return cycles

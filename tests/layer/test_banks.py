@@ -147,7 +147,7 @@ def test_convolutions_of_the_catalogue_wait_for_no_bank(name, most):
 def test_a_place_is_taken_only_where_all_take_less():
     """Two prefer that a lies in bank 1, one that b does; c is nobody's."""
     def apart(*names, banks=4):
-        return PlaceCost(arrays=frozenset(names), of=lambda at: Fraction(
+        return PlaceCost(arrays=frozenset(names), of=lambda at, most: Fraction(
             len({at[name] % banks for name in names}) < len(names)))
 
     options = {name: list(list_starts(0, 4, 1)) for name in "abc"}

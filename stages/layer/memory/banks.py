@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from math import lcm, prod
+from functools import cached_property, partial
+from math import ceil, inf, prod
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from lairmake.stages.layer.vector.operands import (
     LinearIndex,
     MemoryOperand,
     OperandMemory,
-    count_first_words,
+    count_calls,
     count_turns,
     find_calls,
     turn_buffer,
@@ -97,22 +96,34 @@ class BankedOperand:
 class ShapedInstruction:
     """A vector instruction where arrays have some shapes, wherever they start.
 
-    Of so many `calls`, `begun` says in how many operands begin at some words of their arrays.
+    `begun` says in how many calls operands begin at some words of their arrays. It takes some
+    cycles more than the least where it waits for no bank, `excess`, and `of_wait` for each wait in
+    one of the calls.
     """
 
     begun: Mapping[tuple[int, ...], int]
-    calls: int
     count_waits: Callable[[Sequence[int]], int]
-    rate: int
-    known: dict[tuple[int, ...], Fraction] = field(default_factory=dict)
+    excess: Fraction
+    of_wait: Fraction
+    known: dict[tuple[int, ...], int] = field(default_factory=dict)
+    least: dict[tuple[int, ...], int] = field(default_factory=dict)
 
-    def sum_waits(self, starts: Sequence[int], every: int) -> int:
-        """Return the cycles in which all calls wait, where arrays start at some of so many words.
+    def sum_waits(self, starts: tuple[int, ...], every: int, most: float) -> int:
+        """Return the cycles in which all calls wait, where arrays start at some of so many words;
+        or at least `most` of them, where there are more.
         """
-        return sum(
-            often * self.count_waits([(w + s) % every for w, s in zip(words, starts, strict=True)])
-            for words, often in self.begun.items()
-        )
+        waits = self.least.get(starts, 0)
+        if waits >= most:
+            return waits
+        waits = 0
+        for words, often in self.begun.items():
+            at = [(w + s) % every for w, s in zip(words, starts, strict=True)]
+            waits += often * self.count_waits(at)
+            if waits >= most:
+                self.least[starts] = waits
+                return waits
+        self.known[starts] = waits
+        return waits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,23 +169,27 @@ class BankedInstruction:
         takes = self.profile.write_latency > 0
         return [o for o in self.operands[:1] if takes and isinstance(o, BankedOperand)]
 
-    def find_cycles(self, places: Mapping[str, ArrayPlace]) -> Fraction:
-        """Return the cycles of its elements where arrays have such places, and lanes are full."""
+    def find_excess(self, places: Mapping[str, ArrayPlace], most: Fraction | None) -> Fraction:
+        """Return how many cycles more than the least its elements take where arrays have such
+        places, and lanes are full; or at least `most` of them, where there are more.
+        """
         accessed = self.accessed
         shapes = tuple([places[operand.array].shape for operand in accessed])
         if shapes not in self.shaped:
             self.shaped[shapes] = self._find_shaped(accessed, places)
         shaped = self.shaped[shapes]
         starts = tuple([places[operand.array].start for operand in accessed])
-        if starts not in shaped.known:
-            points = shaped.calls * max(1, prod(self.sizes))
-            waits = shaped.sum_waits(starts, self.profile.banks.words)
-            cycles = Fraction(self.weight * (points + waits), points * shaped.rate)
-            shaped.known[starts] = cycles
-        return shaped.known[starts]
+        waits = shaped.known.get(starts)
+        if waits is None:
+            enough = (
+                inf if most is None else ceil((most - shaped.excess) / shaped.of_wait)
+            )
+            waits = shaped.sum_waits(starts, self.profile.banks.words, enough)
+        return shaped.excess + shaped.of_wait * waits if waits else shaped.excess
 
-    def find_least(self) -> Fraction:
-        """Return the cycles of its elements where no operand is slow, and none waits for a bank."""
+    @cached_property
+    def least(self) -> Fraction:
+        """The cycles of its elements where no operand is slow, and none waits for a bank."""
         result, *sources = self.operands
         moving = [
             o.type for o in sources
@@ -199,13 +214,12 @@ class BankedInstruction:
         begun_by = tuple(tuple(word % rounds for word in words) for _, words in firsts)
         key = count_waits, rate, begun_by
         if key not in self.alike:
-            shares = count_first_words(firsts, self.values, every)
-            of = lcm(*(share.denominator for share in shares.values()))
-            begun = Counter[tuple[int, ...]]()
-            for words, share in shares.items():
-                begun[turn_banks(words, rounds)] += int(share * of)
+            turn = partial(turn_banks, every=rounds)
+            begun = count_calls(firsts, self.values, every, turn)
+            points = sum(begun.values()) * max(1, prod(self.sizes))
             self.alike[key] = ShapedInstruction(
-                begun=begun, calls=of, count_waits=count_waits, rate=rate
+                begun=begun, count_waits=count_waits, of_wait=Fraction(self.weight, points * rate),
+                excess=Fraction(self.weight, rate) - self.least,
             )
         return self.alike[key]
 
@@ -354,8 +368,8 @@ def spread_over_banks(
     costs = [
         PlaceCost(
             arrays=frozenset(o.array for o in each.in_memory),
-            of=each.find_cycles,
-            least=each.find_least(),
+            of=each.find_excess,
+            weight=each.weight,
         )
         for each in instructions
     ]

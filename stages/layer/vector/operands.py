@@ -157,35 +157,52 @@ def count_first_words(
 ) -> dict[tuple[int, ...], Fraction]:
     """Return the share of the calls in which operands begin at some words, by these, modulo banks.
     """
+    found = count_calls(operands, values, modulus, tuple)
+    every = sum(found.values())
+    return {words: Fraction(times, every) for words, times in found.items()}
+
+
+def count_calls(
+    operands: Sequence[FirstIndex], values: CallValues, modulus: int,
+    turn: Callable[[Sequence[int]], tuple[int, ...]],
+) -> dict[tuple[int, ...], int]:
+    """Return in how many calls operands begin at some words, by these, modulo banks.
+
+    `turn` makes one of words between which nobody tells a difference, whatever is added to each.
+    """
     first, steps = list[int](), dict[str, list[int]]()
     for k, (indices, words) in enumerate(operands):
         first.append(sum(i.constant * w for i, w in zip(indices, words, strict=True)) % modulus)
         for index, word in zip(indices, words, strict=True):
             for function, factor in index.terms:
                 steps.setdefault(function, [0] * len(operands))[k] += factor * word
-    found, every = {tuple(first): 1}, 1
+    found = {turn(first): 1}
     for function, by in steps.items():
         if any(step % modulus for step in by):
-            counts = values.count(function, modulus)
-            found, every = _add(found, by, counts), every * sum(counts)
-    return {words: Fraction(times, every) for words, times in found.items()}
+            found = _add(found, by, values.count(function, modulus), turn)
+    return found
 
 
 def _add(
-    found: Mapping[tuple[int, ...], int], steps: Sequence[int], counts: Sequence[int]
+    found: Mapping[tuple[int, ...], int], steps: Sequence[int], counts: Sequence[int],
+    turn: Callable[[Sequence[int]], tuple[int, ...]],
 ) -> dict[tuple[int, ...], int]:
     """Return a histogram of words, to which multiples of steps are added, each as often."""
     modulus = len(counts)
     moved: dict[tuple[int, ...], int] = {}
     for value, times in enumerate(counts):
         if times:
-            by = tuple([value * step % modulus for step in steps])
+            by = turn([value * step % modulus for step in steps])
             moved[by] = moved.get(by, 0) + times
     sums: dict[tuple[int, ...], int] = {}
     for (words, often), (by, times) in product(found.items(), moved.items()):
         to = tuple([(w + s) % modulus for w, s in zip(words, by, strict=True)])
         sums[to] = sums.get(to, 0) + often * times
-    return sums
+    turned: dict[tuple[int, ...], int] = {}
+    for words, often in sums.items():
+        to = turn(words)
+        turned[to] = turned.get(to, 0) + often
+    return turned
 
 
 Counts = Mapping[str, int]

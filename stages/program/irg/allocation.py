@@ -139,7 +139,7 @@ class _Reading:
         """The arrays that it reads, and that where its results go if writes take banks."""
         return [name for name, _ in (*self.read, *([self.written] if self.written else []))]
 
-    def find_cycles(self, starts: Mapping[str, int]) -> Fraction:
+    def find_cycles(self, starts: Mapping[str, int], most: Fraction | None) -> Fraction:
         """Return in how many cycles it waits, given the banks where arrays start."""
         name, of = self.written or ("", Words(0, ()))
         write = Words(of.first + starts[name], of.steps) if name else None
