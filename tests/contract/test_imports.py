@@ -88,7 +88,7 @@ AGAIN = {
     "layer/search/beam.py": "choose fit",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble report_kernel",
     "kernel/mlir/dialect.py: DIALECTS": "shape",
-    "poly/box.py: BoxHull": "adapt route allocate compress approximate enumerate simd",
+    "poly/box.py: BoxHull": "adapt route allocate instances compress approximate enumerate simd",
     "poly/text.py: Objects": ALL,
     "layer/routes/routing.py: route_streams": "route",
     "layer/cycles/task.py: busiest": "simd",
@@ -99,8 +99,8 @@ AGAIN = {
     "lairmake/objects.py": "rehearse",
     "make/core/action.py: build": "",
     "make/doit/commands/why.py: Why": "",
-    "poly/box.py: box_hull": "adapt route allocate compress approximate enumerate simd",
-    "poly/box.py: count_hull": "route allocate compress",
+    "poly/box.py: box_hull": "adapt route allocate instances compress approximate enumerate simd",
+    "poly/box.py: count_hull": "route allocate instances compress approximate enumerate",
     "poly/box.py: size_set": "route approximate simd",
     "poly/text.py: write_objects":
         "parse place schedule adapt route allocate instances compress approximate enumerate "
@@ -119,7 +119,8 @@ AGAIN = {
     "lair/tree.py: is_reserved": "extract split shape",
     "mapping/machine.py: check_grid": "choose settle render fit",
     "mapping/machine.py: Asking": "",
-    "skewing/elements.py: find_computed_elements": "choose adapt route allocate fit",
+    "skewing/elements.py: find_computed_elements":
+        "choose adapt route allocate instances compress approximate enumerate fit",
     "reference/data.py: generate":
         "simulate conclude supply confirm operate emit assemble report report_network",
     "reference/data.py: find_origins": "simulate confirm assemble",
