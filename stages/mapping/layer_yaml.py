@@ -171,6 +171,7 @@ Goal = Literal["cycles", "memory", "area"]
 
 
 MoveWay = Literal["halo", "around"]
+AROUND: MoveWay = "around"
 """The ways of what PEs need of others in the next invocation: from neighbours, or by adapters."""
 
 

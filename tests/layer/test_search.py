@@ -212,6 +212,48 @@ def test_digits_of_one_iterator_meet_in_a_block():
 CONVOLUTION = """lair c(): float32 x[4][6][6], float32 w[2][4][3][3] -> float32 y[2][4][4]
 { all (k, i, j, c, a, b) in (2, 4, 4, 4, 3, 3) y[k][i][j] += x[c][i + a][j + b] * w[k][c][a][b] }
 """
+STEP = """lair step(): float32 u[{n}][{n}] -> float32 un[{n}][{n}]
+{{ all (i, j) in ({n}, {n}) where 1 <= i <= {n} - 2 and 1 <= j <= {n} - 2
+  un[i][j] += (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]) * 0.25 }}
+"""
+OVER_TIME = """machine: wse2
+target: "{ PE[4, 4] }"
+invocations: 4
+tensors: {u: {next: un}}
+"""
+
+
+def propose_step(further=""):
+    """Return what is thought of for a step over time, the best first."""
+    built = build(STEP.format(n=36), OVER_TIME + further, "parse")
+    run_stage("choose", built.folder)
+    return built.yaml("candidates.yaml")["candidates"]
+
+
+def test_a_stencil_over_time_is_placed_in_blocks_whose_neighbours_exchange_halos():
+    first = isl.UnionMap(propose_step()[0]["placement"])
+    blocks = ("i//9, j//9", "j//9, i//9")
+    assert any(
+        first.is_equal(isl.UnionMap(f"{{ step[i, j] -> PE[{at}] : 0 <= i, j <= 35 }}"))
+        for at in blocks
+    )
+
+
+def test_a_stencil_that_goes_around_takes_fewer_pes():
+    halo, around = (propose_step(each)[0] for each in ("", "moves: {u: around}\n"))
+    assert around["area"] < halo["area"] and halo["cycles"] < around["cycles"]
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("n", [8, 36])
+def test_a_search_places_a_stencil_over_time_on_the_pes_that_pay(n):
+    found = build(STEP.format(n=n), OVER_TIME, "simulate").results()["cycles"]["simd"]
+    for block in (n, n // 2, n // 3 + 1):
+        at = f'placement: "{{ step[i, j] -> PE[j//{block}, i//{block}] }}"\n'
+        built = build(STEP.format(n=n), OVER_TIME + at, "simulate")
+        assert found < built.results()["cycles"]["simd"]
+
+
 PADDED = """target: "{{ PE[7, 4] }}"
 tensors:
   x:

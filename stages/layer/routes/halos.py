@@ -15,6 +15,7 @@ from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
 from lairmake.stages.layer.texts.isl_files import RoutesObject, named
 from lairmake.stages.layer.texts.task_graph import Move, Side
+from lairmake.stages.mapping.layer_yaml import AROUND
 from lairmake.stages.movement.cost import SideLoad, find_around_cycles, find_round_cycles
 from lairmake.stages.movement.flow import Routes
 from lairmake.stages.movement.halo import (
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 #
 # Source   halo exchanges of stencil codes
 
-AROUND = "around"
 MOST_OPERATIONS = 5_000_000
 """Operations that isl may spend on finding out whether a tensor has a halo."""
 

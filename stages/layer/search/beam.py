@@ -18,8 +18,10 @@ from lairmake.stages.layer.search.closed_form import (
     SearchState,
     are_free,
     extend_used,
+    weigh_halo,
 )
 from lairmake.stages.layer.search.problem import Question, SearchLink
+from lairmake.stages.mapping.layer_yaml import AROUND
 
 WIDTH = 24
 """The most ways to place the statements so far that are kept, of those with the same free borders.
@@ -161,11 +163,27 @@ class Search:
             if name not in (link.writer, link.reader) or link.reader not in places:
                 continue
             same = self._find_same(link, places)
-            if not all(same):
+            if all(same):
+                continue
+            cycles = self._weigh_halo(link, places)
+            if cycles is None:
                 cycles = self._weigh_feedback(link, same, places)
-                found[link.tensor] = max(cycles, found.get(link.tensor, 0))
                 around = around or not any(same)
+            found[link.tensor] = max(cycles, found.get(link.tensor, 0))
         return found, around
+
+    def _weigh_halo(self, link: SearchLink, places: Mapping[str, SearchPlace]) -> float | None:
+        """Return the cycles of exchanging what is needed in the next invocation with neighbours;
+        None where it is needed in the same one, or far away, or layer.yaml has it go around.
+        """
+        way = self.question.mapping.moves.get(link.reads)
+        if link.reads == link.tensor or link.writer not in places or way == AROUND:
+            return None
+        writer, reader = places[link.writer], places[link.reader]
+        halos = [self.known.find_halo(link, writer.axes[a], reader.axes[a]) for a in (0, 1)]
+        if any(halo is None for halo in halos):
+            return None
+        return weigh_halo([halo for halo in halos if halo is not None], writer, self.question)
 
     def _find_same(self, link: SearchLink, places: Mapping[str, SearchPlace]) -> tuple[bool, bool]:
         """Say along which axes what is needed is where it is computed, or will be, for all."""

@@ -16,9 +16,11 @@ from lairmake.stages.layer.estimate.guess import find_loop_cycles, find_operatio
 from lairmake.stages.layer.search.coordinates import (
     Along,
     CandidateCoordinate,
+    CandidateHalo,
     count_elements,
     describe,
     describe_all,
+    find_halo,
     gathers,
     imply_from_placed,
     imply_from_ports,
@@ -31,6 +33,8 @@ from lairmake.stages.layer.search.coordinates import (
 from lairmake.stages.layer.search.problem import Question, SearchLink
 from lairmake.stages.machine.banks import WORD
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.movement.cost import SideLoad, find_round_cycles
+from lairmake.stages.movement.halo import AXES
 
 if TYPE_CHECKING:
     from lairmake.stages.layer.search.problem import SearchTraffic
@@ -155,6 +159,7 @@ class KnownCosts:
         self._beside: dict[tuple[str, str, int, int], list[SearchOption]] = {}
         self._agreed: dict[tuple[str, int, int], bool] = {}
         self._met: dict[tuple[str, str, int, int], bool] = {}
+        self._halos: dict[tuple[str, str, int, int], CandidateHalo | None] = {}
         self._gathered: dict[tuple[tuple[str, str, str, int], ...], bool] = {}
         self._spans: dict[tuple[int, int], Spans] = {}
 
@@ -187,6 +192,15 @@ class KnownCosts:
         if key not in self._met:
             self._met[key] = meets(link, writer.at, reader.at, self.question)
         return self._met[key]
+
+    def find_halo(
+        self, link: SearchLink, writer: SearchOption, reader: SearchOption
+    ) -> CandidateHalo | None:
+        """Return the halo of what a statement needs of another one along an axis, if it has one."""
+        key = (link.tensor, link.reader, id(writer), id(reader))
+        if key not in self._halos:
+            self._halos[key] = find_halo(link, writer.at, reader.at, self.question)
+        return self._halos[key]
 
     def gather(self, needs: Sequence[tuple[SearchLink, SearchOption]]) -> bool:
         """Say whether each element that readers need they need on one lane of an axis."""
@@ -514,6 +528,21 @@ def weigh_feedback(
         lane = place.axes[1 if same[1] else 0].at.spans
         return hops + 3.0 * count_elements(access, statement, lane)
     return 2 * hops + 5.0 * count_elements(access, statement, statement.sizes)
+
+def weigh_halo(
+    halos: Sequence[CandidateHalo], place: SearchPlace, question: Question
+) -> float:
+    """Return the cycles of exchanging halos with neighbours, given those along both axes.
+
+    A halo of several lanes goes a lane in a round.
+    """
+    loads, rounds = dict[str, SideLoad](), max(halo.reach for halo in halos)
+    for halo, sides, across in zip(halos, AXES.values(), reversed(place.axes), strict=True):
+        for side, elements in zip(sides, halo.towards, strict=True):
+            if elements:
+                moved = ceil(elements / across.at.count / rounds)
+                loads[side] = SideLoad(sent=moved, taken=moved)
+    return float(rounds * find_round_cycles(question.profile, loads))
 
 # --- Needs of a statement at a place --------------------------------------------------------------
 #

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from lairmake.stages.layer.search.problem import AXES, Question, SearchLink, SearchTraffic
+from lairmake.stages.movement.halo import MOST_STEPS
 from lairmake.stages.poly.box import bounding_box, find_shape
 from lairmake.stages.poly.canonical import name_iterators
-from lairmake.stages.poly.cardinality import count as count_points
+from lairmake.stages.poly.cardinality import count as count_points, count_most
 from lairmake.stages.poly.functions import find_greatest, find_least, greatest_value
 
 if TYPE_CHECKING:
@@ -459,6 +460,7 @@ def describe_all(relations: Iterator[isl.Map], extent: int) -> Iterator[Candidat
 # Source   design, Placement by search
 
 SAME = isl.Set("{ [[c] -> [c]] }")
+NEAR = isl.Set(f"{{ [c] : -{MOST_STEPS} <= c <= {MOST_STEPS} }}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -590,6 +592,38 @@ def meets(
     computed = writes.reverse().apply_range(writer.relation)
     needed = link.needs.reverse().apply_range(reader.relation)
     return bool(computed.range_product(needed).range().is_subset(SAME))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateHalo:
+    """What lanes need of near ones in the next invocation, up to `reach` lanes away.
+
+    `towards` are the most elements of a lane that those with greater numbers need, and those with
+    less.
+    """
+
+    reach: int
+    towards: tuple[int, int]
+
+
+def find_halo(
+    link: SearchLink, writer: CandidateCoordinate, reader: CandidateCoordinate, question: Question
+) -> CandidateHalo | None:
+    """Return the halo of a link along an axis; None where what is needed is far, or on several."""
+    writes = question.writes[link.writer, link.tensor]
+    computed = writes.reverse().apply_range(writer.relation)
+    needed = link.needs.reverse().apply_range(reader.relation)
+    both = computed.range_product(needed)
+    steps = both.range().unwrap().deltas()
+    if not computed.is_single_valued() or not steps.is_subset(NEAR):
+        return None
+    further, back = (
+        both.intersect_range(isl.Set(f"{{ [[c] -> [d]] : {order} }}")).range_factor_domain()
+        for order in ("c < d", "c > d")
+    )
+    reach = max(find_greatest(each, 0).to_python() for each in (steps, steps.neg()))
+    towards = (0 if each.is_empty() else count_most(each.reverse()) for each in (further, back))
+    return CandidateHalo(reach=int(reach), towards=(next(towards), next(towards)))
 
 
 def gathers(needs: Iterable[tuple[SearchLink, CandidateCoordinate]]) -> bool:
