@@ -157,9 +157,11 @@ def test_a_convolution_with_a_stride_has_a_hull_with_a_rounded_offset():
 
 
 @pytest.mark.wide
-def test_a_vector_instruction_in_a_loop_has_its_addresses_from_the_iterator():
+def test_a_vector_instruction_in_a_loop_has_its_addresses_from_the_iterator(monkeypatch):
+    """As it has where there are more iterations than are written out."""
+    monkeypatch.setattr("lairmake.stages.layer.codegen.instruction.MOST_UNROLLED", 2)
     lair, mapping, *_ = LAYERS["nested"]
-    program = build(lair, mapping, "render").program("simd/pe_compute.c")
+    program = build(lair, mapping, "render", copy=1).program("simd/pe_compute.c")
     loop = program[program.index("for (int outer0 = 0; outer0 <= 2; outer0 += 1) {"):]
     run = loop[loop.index("vector_run(") : loop.index(";\n    }")]
     assert "my->x_local[outer0][0][0]" in run
