@@ -42,7 +42,8 @@ struct machine {
     int64_t start_up, latency, configuration, dispatch, dispatch_next, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
-    int32_t sum_lanes, read_banks, write_latency, shared_datapath;
+    int32_t sum_lanes, mixed_sum_lanes;        /* of sources of the result's type, of another one */
+    int32_t read_banks, write_latency, shared_datapath;
     int32_t hop, ramp, queue_depth, threads, descriptors, multicast;
     int32_t vector_multiply_add, link_width;
 };

@@ -41,10 +41,11 @@ static int64_t lanes_of(const struct machine *machine, const struct vector *v)
 {
     const int64_t lanes = find_lanes(machine, v);
     const int along = innermost(v);
+    const int mixed = v->operand[0].type != type_of_sources(v);
+    const int32_t sums = mixed ? machine->mixed_sum_lanes : machine->sum_lanes;
 
-    if (along >= 0 && v->operand[0].stride[along] == 0 && machine->sum_lanes > 0
-        && machine->sum_lanes < lanes)
-        return machine->sum_lanes;
+    if (along >= 0 && v->operand[0].stride[along] == 0 && sums > 0 && sums < lanes)
+        return sums;
     return lanes;
 }
 

@@ -19,7 +19,13 @@ from lairmake.stages.diagnose import nearest
 from lairmake.stages.machine.banks import Banks
 from lairmake.stages.machine.scalar_code import OWN, SCALAR_KINDS
 from lairmake.stages.machine.types import OPERATIONS, TYPES
-from lairmake.stages.machine.vector_rate import Row, UnknownKeyError, find_width, read_lanes
+from lairmake.stages.machine.vector_rate import (
+    Row,
+    UnknownKeyError,
+    find_widest,
+    find_width,
+    read_lanes,
+)
 from lairmake.stages.yaml_faults import explain_yaml
 from lairmake.stages.yaml_limits import OURS, compose, construct
 
@@ -272,6 +278,7 @@ class Profile:
     store: OfKind = None
     branch: OfKind = None
     vector_latency: Figure = 0
+    mixed_sum_lanes: OfKind = None
     dispatch_next: OfKind = None
 
     host_into: Figure = 0
@@ -310,6 +317,18 @@ class Profile:
         `sources` are the types of its operands in memory that are no numbers.
         """
         return find_width(self.lanes, operation, result, sources)
+
+    def find_sum_lanes(self, result: str, *sources: str) -> int:
+        """Return the elements a cycle that are added up in one of `result`; 0: as many as others.
+
+        `sources` are as those of `find_lanes`.
+        """
+        same = find_widest(result, sources) == result
+        return self.sum_lanes if same else self.find_mixed_sum_lanes()
+
+    def find_mixed_sum_lanes(self) -> int:
+        """Return the same, where the type of sources is another one than that of the sum."""
+        return self.sum_lanes if self.mixed_sum_lanes is None else self.mixed_sum_lanes
 
     def find_most_lanes(self, type_: str) -> int:
         """Return the elements a cycle of the widest operation that gives a type."""

@@ -69,9 +69,13 @@ def find_width(
 
     `sources` are the types of the operands in memory, numbers left out; the widest selects the row.
     """
-    source = max(sources, key=lambda type_: (BYTES[type_], type_ in TYPES[:2]), default=result)
-    row = lanes.get(f"{result} of {source}", lanes[result])
+    row = lanes.get(f"{result} of {find_widest(result, sources)}", lanes[result])
     return row[operation]
+
+
+def find_widest(result: str, sources: tuple[str, ...]) -> str:
+    """Return the widest type of some sources; that of the result if there are none."""
+    return max(sources, key=lambda type_: (BYTES[type_], type_ in TYPES[:2]), default=result)
 
 
 def _is_table(given: Any) -> bool:

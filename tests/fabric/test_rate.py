@@ -31,6 +31,7 @@ def random_machine(random):
         lanes[to if to == source else f"{to} of {source}"] = row
     return {
         "lanes": lanes, "sum_lanes": int(random.choice((0, 1, 2))),
+        "mixed_sum_lanes": random.choice((None, 0, 1, 2)),
         "stride_limits": [int(random.choice((0, 1, 2))) for _ in range(8)],
         "read_banks": int(random.choice((0, 2, 4, 8))),
     }
@@ -51,8 +52,11 @@ def rate(recipe, figures):
     names = [NAMES[types[0]], NAMES[source]]
     row = figures["lanes"][names[0] if types[0] == source else " of ".join(names)]
     wide, along = row[operation], [i for i, size in enumerate(sizes) if size > 1]
-    if along and strides[0][along[-1]] == 0 and figures["sum_lanes"]:
-        wide = min(wide, figures["sum_lanes"])
+    sums, mixed = figures["sum_lanes"], figures["mixed_sum_lanes"]
+    if types[0] != source and mixed is not None:
+        sums = mixed
+    if along and strides[0][along[-1]] == 0 and sums:
+        wide = min(wide, sums)
     for k in operands(recipe) if along else ():
         stride = strides[k][along[-1]]
         if stride not in (0, 1) and figures["stride_limits"][stride % 8]:

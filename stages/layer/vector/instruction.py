@@ -278,8 +278,8 @@ def find_rate(
     along = next((k for k in reversed(range(len(single))) if not single[k]), None)
     if along is None:
         return rate
-    if operands[0][1][along] == 0 and profile.sum_lanes:
-        rate = min(rate, profile.sum_lanes)
+    if operands[0][1][along] == 0:
+        rate = min(rate, profile.find_sum_lanes(result, *moving) or rate)
     for _, steps in operands:
         rate = min(rate, find_limit(profile, steps[along]) or rate)
     return rate
