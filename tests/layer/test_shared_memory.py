@@ -104,8 +104,11 @@ def test_what_later_invocations_read_shares_nothing():
     lives = str(built.objects("memory.isl")["lifetime"])
     (kept,) = re.findall(r"(\w+)\[\] -> always\[\]", lives)
     tensors, _ = arrays(built)
-    own = tensors.pop(kept)["address"]
-    assert all(abs(each["address"] - own) >= 2 * SIZE for each in tensors.values())
+    own, now = tensors.pop(kept), tensors.pop("t0_local")
+    assert own == now and own["shape"] == [2, SIZE]
+    first, last = own["address"], own["address"] + 2 * 2 * SIZE
+    ends = [(each["address"], each["address"] + 2 * SIZE) for each in tensors.values()]
+    assert all(end <= first or begin >= last for begin, end in ends)
 
 
 @pytest.mark.wide
