@@ -515,6 +515,7 @@ def add_vector_call(
 
     fixed = isinstance(model.tasks[name], Compute) and not is_configured_at_call(decision)
     found = _find_fixed(block, decision, names, model, naming, every) if fixed else {}
+    unrolled, ahead, shared = fixed and _are_few(outer, context), Block(), dict[Value, str]()
 
     def instance(inner: Block, at: Instance) -> None:
         here = outer if at.instances is None else outer.intersect(at.instances)
@@ -522,15 +523,19 @@ def add_vector_call(
         inside = context.intersect(bind_set(here, names))
         _run(run, name, decision, model, naming, elements, inside, found)
         indices = dict(zip(names, at.arguments, strict=True))
-        if inner.before is not None:
-            given = {n for n, index in indices.items() if index != Name(n)}
+        given = {n for n, index in indices.items() if index != Name(n)}
+        if unrolled:
+            hoist_divisions(ahead, run, given, naming, shared)
+        elif inner.before is not None:
             hoist_divisions(inner.before, run, given | find_iterated(inner), naming)
         inner.declare(indices, run)
         inner.absorb(run)
 
-    unrolled = fixed and _are_few(outer, context)
     loops = make_element_loops(outer, context, names, unrolled=unrolled)
-    write_nest(block, loops, instance)
+    body = Block()
+    write_nest(body, loops, instance)
+    block.absorb(ahead)
+    block.absorb(body)
 
 
 def _find_fixed(
@@ -565,18 +570,27 @@ def _are_few(outer: isl.Set, context: isl.Set) -> bool:
     return cardinality(simple.project_out_all_params()) <= MOST_UNROLLED
 
 
+DIVISIONS = {"division", "constant_division"}
+
+
 def hoist_divisions(
-    before: Block, run: Block, varying: Set[str], naming: IdentifierNaming
+    before: Block, run: Block, varying: Set[str], naming: IdentifierNaming,
+    shared: dict[Value, str] | None = None,
 ) -> None:
-    """Put before a loop the divisions in addresses of instructions that use nothing `varying`."""
-    inside, found = varying | find_declared(run), dict[Value, str]()
+    """Put before a loop the divisions in addresses of instructions that use nothing `varying`.
+
+    Where iterations are written out these share quotients and remainders, `shared` by the names of
+    their values; addresses are affine in them, and what they are more is part of the address.
+    """
+    inside, found = varying | find_declared(run), {} if shared is None else shared
 
     def fix(index: Value) -> Value:
         kinds = count_kinds(index)
-        if not kinds.keys() & {"division", "constant_division"}:
+        if not kinds.keys() & DIVISIONS:
             return index
-        if find_names([index]) & inside:
-            assert isinstance(index, Operation), "a division is an operation"
+        assert isinstance(index, Operation), "a division is an operation"
+        within = any(count_kinds(each).keys() & DIVISIONS for each in index.arguments)
+        if find_names([index]) & inside or (shared is not None and within):
             return replace(index, arguments=tuple(map(fix, index.arguments)))
         if index not in found:
             found[index] = naming.of(f"fixed {len(found)}", f"fixed{len(found)}")
@@ -585,10 +599,16 @@ def hoist_divisions(
         run.operations -= kinds
         return Name(found[index])
 
+    def fix_whole(index: Value) -> Value:
+        fixed = fix(index)
+        if shared is not None and fixed != index and not count_kinds(fixed).keys() & DIVISIONS:
+            run.operations -= count_kinds(fixed)
+        return fixed
+
     for at, each in enumerate(run.statements):
         if isinstance(each, RunVector):
             operands = tuple(
-                Address(replace(o.of, indices=tuple(map(fix, o.of.indices))))
+                Address(replace(o.of, indices=tuple(map(fix_whole, o.of.indices))))
                 if isinstance(o, Address) and isinstance(o.of, Element) else o
                 for o in each.operands
             )
