@@ -300,6 +300,11 @@ def describe_results(
         doubled=_find_doubled(simd, runs[DOUBLED], profile) if DOUBLED in runs else None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
         host=_price_copies(what),
+        around={
+            each.feedback: each.around
+            for each in what.moving.graph.arrivals.values()
+            if each.feedback is not None and each.around is not None
+        } or None,
     )
 
 

@@ -53,14 +53,21 @@ def find_round_cycles(
     return max(busy, first, waits) + tasks * profile.find_dispatch_next()
 
 
-def find_around_cycles(profile: Profile, elements: int, *, straight: bool) -> int:
+def find_around_cycles(
+    profile: Profile, elements: int, steps: int, *, straight: bool, ordered: bool
+) -> int:
     """Return the cycles in which as many elements go around, over adapters if not `straight`.
 
-    Streams carry them one after the other, to a border, along it and back; loops order them where
-    they leave and arrive, on computing PEs, and on adapters.
+    Streams carry them one after the other, at most so many steps to a border, along it and back.
+    Loops order them on adapters; and where they leave and arrive, on computing PEs, if they are not
+    `ordered` there.
     """
-    ordered = profile.loop + 2 * profile.scalar + profile.address
-    return elements * (2 + 2 * ordered if straight else 3 + 4 * ordered)
+    loops = 0 if ordered else 2
+    loops += 0 if straight else 2
+    each = profile.loop + 2 * profile.scalar + profile.address
+    legs = 2 if straight else 3
+    travel = legs * (steps * profile.hop + 2 * profile.ramp + profile.dispatch)
+    return travel + elements * (legs + loops * each)
 
 
 def _find_lane(profile: Profile, lane: Sequence[SideLoad]) -> int:

@@ -513,3 +513,37 @@ tensors: {a: {next: c}}
     np.save(built.folder / "inputs/b.npy", np.array([1, 0, 1, 1, -1, 0, 0, 0], np.int32))
     built.through("simulate")
     assert buffers(built) == ({"a": 0, "c": 1}, []) and built.output("c") == 3 * 2**4
+
+
+MIRROR = """lair m(): float32 u[480] -> float32 un[480] { all (i) in (480) un[i] += u[479 - i] * 0.5 }
+"""
+ON_A_LINE = """machine: wse2
+target: "{ PE[14, 3] }"
+placement: "{ m[i] -> PE[1 + i//40, 1] }"
+invocations: STEPS
+tensors: {u: {next: un}}
+"""
+
+
+def test_what_goes_around_says_why_and_about_what_it_takes():
+    few, many = (build(MIRROR, ON_A_LINE.replace("STEPS", n), "simulate") for n in "37")
+    right(few)
+    around = few.yaml("tasks.yaml")["arrivals"]["un_feedback"]["around"]
+    assert around["why"] == "u[0] of PE[1, 1] is needed on PE[12, 1], more than 4 away"
+    assert few.results()["around"] == {"un": around}
+    cycles = [built.results()["cycles"]["simd"] for built in (few, many)]
+    assert abs(around["cycles"] / ((cycles[1] - cycles[0]) / 4) - 1) < 0.25
+
+
+@pytest.mark.wide
+def test_what_goes_around_over_adapters_takes_about_what_is_expected():
+    cycles = []
+    for steps in (3, 7):
+        mapping = MAPPING.format(target="4, 4", placement="j//12, i//12")
+        mapping = mapping.replace("invocations: 3", f"invocations: {steps}\nmoves: {{u: around}}")
+        lair = STEP.format(n=36, m=36, taps=STAR, type="float16")
+        built = build(lair, mapping, "simulate")
+        cycles.append(built.results()["cycles"]["simd"])
+    around = built.yaml("tasks.yaml")["arrivals"]["un_feedback"]["around"]
+    assert around["why"] == "layer.yaml has u go around"
+    assert abs(around["cycles"] / ((cycles[1] - cycles[0]) / 4) - 1) < 0.25

@@ -14,7 +14,7 @@ from lairmake.stages.layer.routes.exchanges import TOWARDS
 from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
 from lairmake.stages.layer.texts.isl_files import RoutesObject, named
-from lairmake.stages.layer.texts.task_graph import Move, Side
+from lairmake.stages.layer.texts.task_graph import Around, Move, Side
 from lairmake.stages.mapping.layer_yaml import AROUND
 from lairmake.stages.movement.cost import SideLoad, find_around_cycles, find_round_cycles
 from lairmake.stages.movement.flow import Routes
@@ -27,8 +27,10 @@ from lairmake.stages.movement.halo import (
     find_turning_routes,
     send_alike,
 )
+from lairmake.stages.poly.box import count_hull
 from lairmake.stages.poly.canonical import find_example, from_domain, list_maps, unite
 from lairmake.stages.poly.cardinality import cardinality, count_most
+from lairmake.stages.poly.functions import PE_NAMES, bind_range
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import turn
 from lairmake.stages.skewing.elements import (
@@ -149,6 +151,29 @@ def add_moves(streams: Streams) -> Streams:
     return replace(streams, moves=moves, routed=routed)
 
 
+def explain_around(streams: Streams) -> Streams:
+    """Return the streams with what it takes that tensors go around for the next invocation, and why
+    neighbours do not exchange them.
+    """
+    placed, arrivals = streams.placed, dict(streams.arrivals)
+    pes = isl.Set.from_union_set(placed.adapted.placement.range())
+    for carried in list_maps(placed.lair.carried):
+        tensor, back = (carried.get_tuple_name(at) for at in (IN, isl.dim_type.out))
+        if back not in placed.fed_back:
+            continue
+        source = carried.set_tuple_name(isl.dim_type.out, placed.fed_back[back])
+        own = isl.UnionMap.from_map(source).apply_range(placed.computed)
+        moved = isl.Map.from_union_map(find_astray(own, from_domain(placed.needed, tensor)))
+        reason = _find_reason(moved, isl.Map.from_union_map(own), pes)
+        around = Around(
+            cycles=_find_around(moved, placed), why=reason or f"layer.yaml has {tensor} go around"
+        )
+        for name, arrival in arrivals.items():
+            if arrival.tensor == back:
+                arrivals[name] = replace(arrival, around=around)
+    return replace(streams, arrivals=arrivals)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turning:
     """The two colours of an axis, on which even and odd PEs send, and their routes by position."""
@@ -215,13 +240,28 @@ def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> 
         })
         for each in rounds
     )
+    return {"halo": halo, AROUND: _find_around(moved, placed)}
+
+
+def _find_around(moved: isl.Map, placed: PlacedLayer) -> int:
+    """Return the cycles of bringing { T[e] -> [PE -> PE'] } around by adapters, or straight back.
+    """
     own, needed = moved.range_factor_domain(), moved.range_factor_range()
     way = choose_way(own, needed, placed.core, lambda side: True)
     users = isl.Map.from_union_map(from_domain(placed.needed, moved.get_tuple_name(IN)))
     lane = users.apply_range(turn(way.leaves, placed.core).project_out(isl.dim_type.out, 1, 1))
     elements = count_most(lane.reverse()) if way.straight else cardinality(users.domain())
-    around = find_around_cycles(placed.profile, elements, straight=way.straight)
-    return {"halo": halo, AROUND: around}
+    core, along_x = placed.core, way.leaves in AXES["x"]
+    steps = core.right - core.left + 1 if along_x else core.bottom - core.top + 1
+    ordered = all(_are_boxes(each) for each in (own, users))
+    return find_around_cycles(
+        placed.profile, elements, steps, straight=way.straight, ordered=ordered
+    )
+
+
+def _are_boxes(places: isl.Map) -> bool:
+    """Say whether { T[e] -> PE } has a box of elements, or none, on each PE."""
+    return count_hull(bind_range(places, PE_NAMES)) == count_most(places.reverse())
 
 
 def _name_move(tensor: str, number: int, placed: PlacedLayer) -> str:

@@ -11,7 +11,7 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.routes.arrivals import add_arrivals, name_line_colours, name_positions
 from lairmake.stages.layer.routes.departures import Ordering, add_departures
-from lairmake.stages.layer.routes.halos import add_moves
+from lairmake.stages.layer.routes.halos import add_moves, explain_around
 from lairmake.stages.layer.routes.placement import Streams, placed_of
 from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.machine.scarcity import note_grade
@@ -38,7 +38,7 @@ def route_streams(scheduled: Scheduled, adapted: Adapted) -> Streams:
         streams = add_departures(tensor.name, streams)
     for back in placed.fed_back:
         streams = add_arrivals(back, streams)
-    return add_moves(_with_orders(scheduled, streams))
+    return explain_around(add_moves(_with_orders(scheduled, streams)))
 
 
 def _with_orders(scheduled: Scheduled, streams: Streams) -> Streams:

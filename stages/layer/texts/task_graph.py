@@ -378,6 +378,14 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What PEs need of each other in the next invocation, and adapters bring."""
+
+    cycles: Annotated[int, "what that takes in an invocation, roughly"]
+    why: Annotated[str, "what stands against an exchange between neighbours"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """A stream that enters on a side."""
 
@@ -396,6 +404,9 @@ class Arrival:
         "cycles expected until the last PE has it, where PEs forward it, or get replicas",
     ] = field(default_factory=dict)
     feedback: Annotated[str | None, "the tensor that comes back"] = None
+    around: Annotated[
+        Around | None, "what it takes that it comes back for the next invocation, and is no halo"
+    ] = None
     part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
     chunks: Annotated[
         Chunks | None,

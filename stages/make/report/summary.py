@@ -48,6 +48,7 @@ def summarise_layer(results: Mapping[str, Any]) -> str:
         *_pes(results),
         ("fabric", _fabric(results["fabric"])),
         *_host(results),
+        *_around(results),
     ], LABEL)
     return "\n".join([_layer_title(results), *lines, *_tasks(results["tasks"])]) + "\n"
 
@@ -145,6 +146,13 @@ def _host(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if host := results.get("host"):
         into, out = (_group(host[way]["cycles"]) for way in ("into", "out"))
         yield "host", f"{into} cycles to copy in, {out} to copy out, which no other cycles have"
+
+
+def _around(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what goes around for the next invocation, where neighbours could not exchange it."""
+    for tensor, found in (results.get("around") or {}).items():
+        cycles = plural(found["cycles"], "cycle")
+        yield "around", f"{tensor} for the next invocation, some {cycles}: {found['why']}"
 
 
 def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
