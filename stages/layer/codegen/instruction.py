@@ -514,7 +514,8 @@ def add_vector_call(
     decision = share_bases(block, decision, every, names, naming)
 
     fixed = isinstance(model.tasks[name], Compute) and not is_configured_at_call(decision)
-    found = _find_fixed(block, decision, names, model, naming, every) if fixed else {}
+    steps = [step for step in find_steps(name, decision, naming) if not step.looped]
+    found = _find_fixed(block, steps, names, model, naming, every) if fixed else {}
     unrolled, ahead, shared = fixed and _are_few(outer, context), Block(), dict[Value, str]()
 
     def instance(inner: Block, at: Instance) -> None:
@@ -540,17 +541,17 @@ def add_vector_call(
 
 def _find_fixed(
     block: Block,
-    decision: Decision,
+    steps: Sequence[InstructionStep],
     loops: Sequence[str],
     model: ProgramModel,
     naming: IdentifierNaming,
     context: isl.Set,
 ) -> dict[Given, Value]:
-    """Put before loops the addresses of operands that do not change; return what they are called.
+    """Put before loops the addresses of operands of vector instructions that do not change; return
+    what they are called.
     """
     found: dict[Given, Value] = {}
-    listed = (decision.operands, *(step.operands for step in decision.steps))
-    for operand in (each for operands in listed for each in operands):
+    for operand in (each for step in steps for each in step.operands):
         if not isinstance(operand, LocalDecision) or operand in found:
             continue
         names = find_names([value(base, context) for base in operand.base])
