@@ -28,7 +28,14 @@ from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.cycles.task import Charged, busiest
 from lairmake.stages.layer.memory.arranging import arrange, find_saved, fits_apart, list_early
 from lairmake.stages.layer.memory.arrays import Keeping
-from lairmake.stages.layer.memory.banks import PART, RowLimits, list_banked, spread_over_banks
+from lairmake.stages.layer.memory.banks import (
+    PART,
+    ArrayPlace,
+    RowLimits,
+    list_banked,
+    spread_over_banks,
+)
+from lairmake.stages.layer.memory.pairs import PairedMove, list_paired, move_in_pairs
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
 from lairmake.stages.layer.texts.machine_yaml import (
     GRAPH,
@@ -53,6 +60,7 @@ from lairmake.stages.layer.vector.options import (
     list_ways,
 )
 from lairmake.stages.layer.vector.situation import RankError, Situation, SituationFiles
+from lairmake.stages.machine.banks import PAIR, WORD
 from lairmake.stages.machine.scarcity import is_unpublished, note_grade
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import Absent
@@ -133,12 +141,20 @@ def _texts(
     files: SituationFiles, chosen: dict[str, VectorChoice], memory: OperandMemory
 ) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
-    memory, starts = _spread(files, chosen, memory)
+    moves = list_paired(chosen, memory, files)
+    memory, starts = _spread(files, chosen, memory, moves)
     decisions = _decide(chosen, memory)
     keeping = _keeping(files, decisions, memory)
     described: dict[str, isl.UnionSet | isl.UnionMap]
     described = {"local": keeping.work.local, "to_local": keeping.work.allocation}
-    described |= arranged_objects(arrange(keeping, starts))
+    arranged = arrange(keeping, starts)
+    described |= arranged_objects(arranged)
+    computing = arranged["compute"]
+    places = {
+        name: ArrayPlace(shape, computing.addresses[name] // WORD)
+        for name, shape in computing.shapes.items()
+    }
+    decisions = move_in_pairs(decisions, moves, places)
     return {
         "simd.yaml": write_decisions(decisions),
         "memory.isl": write_objects(MEMORY_HEADER, described),
@@ -151,23 +167,29 @@ def _decide(chosen: dict[str, VectorChoice], memory: OperandMemory) -> dict[str,
 
 
 def _spread(
-    files: SituationFiles, chosen: dict[str, VectorChoice], memory: OperandMemory
+    files: SituationFiles,
+    chosen: dict[str, VectorChoice],
+    memory: OperandMemory,
+    moves: list[PairedMove],
 ) -> tuple[OperandMemory, dict[str, int] | None]:
-    """Return memory with rows, and the banks where arrays start, for which instructions wait least.
+    """Return memory with rows, and the banks where arrays start, for which instructions wait least
+    and most is moved in pairs.
 
     Longer rows take at most a part of a PE's memory for a tensor, and only where all arrays fit one
-    after the other, and layer.yaml does not ask for the paper's choices. None: there are no banks.
+    after the other, and layer.yaml does not ask for the paper's choices. None: there are no banks,
+    and nothing may move in pairs.
     """
-    banks, most = files.profile.banks, files.profile.memory // PART
-    if not banks.count:
+    words, most = files.profile.banks.words, files.profile.memory // PART
+    if not words and not moves:
         return memory, None
     arrays = list_early(_keeping(files, _decide(chosen, memory), memory))
-    instructions = list_banked(chosen, memory, files.profile, busiest)
+    instructions = list_banked(chosen, memory, files.profile, busiest) if words else []
+    costs = [each.cost() for each in moves]
     candidates = [choice.taken.candidate for choice in chosen.values()]
     kept = frozenset(name for each in candidates if each is not None for name in each.shapes)
     longest = RowLimits(most=most if files.longer_rows else 0, kept=kept)
     for limits in (longest, RowLimits(most=0)):
-        places = spread_over_banks(arrays, instructions, limits, banks)
+        places = spread_over_banks(arrays, instructions, costs, limits, words or PAIR)
         shapes = {name: places[name].shape for name in memory.shapes if name in places}
         longer = replace(memory, shapes={**memory.shapes, **shapes})
         if longer == memory or fits_apart(_keeping(files, _decide(chosen, longer), longer)):

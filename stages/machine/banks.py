@@ -12,6 +12,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 WORD = 2
 """Bytes of a word; successive words lie in successive banks."""
+PAIR = 2
+"""Words of a wavelet."""
 
 # --- Points at which an instruction waits for a bank ----------------------------------------------
 #

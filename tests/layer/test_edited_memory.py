@@ -1,9 +1,12 @@
 """A memory.isl that somebody edited: no array lies where another one is still needed."""
 
+import re
+
 import pytest
 
 from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
+from tests.layer.test_moves import BLOCKS, ROWS
 from tests.layer.test_rolling import LAYERS
 from tests.layer.test_shared_memory import STREAMS, element_wise, mapping
 
@@ -44,6 +47,16 @@ def two():
 ])
 def test_an_array_is_refused_where_it_may_not_lie(old, new, message):
     found = rendered(*two(), (old, new), copy=new)
+    assert found.partition("error: ")[2] == f"{message}\n  address := {{\n  ^^^^^^^\n{HINT}"
+
+
+def test_pairs_that_do_not_lie_at_32_bits_are_refused():
+    lair = ROWS.format(type="float16", n=5, z=12)
+    given = BLOCKS.format(pes=5, block=1, times=3, machine="wse2")
+    text = (build(lair, given, "simd").cache / "memory.isl").read_text(encoding="utf-8")
+    at = int(re.search(r"u_local\[i, j, k\] -> compute\[(\d*)", text)[1])
+    found = rendered(lair, given, (f"compute[{at} +", f"compute[{at + 2} +"), copy="odd")
+    message = "send_u_halo_south moves pairs of u_local, which do not lie at 32 bits"
     assert found.partition("error: ")[2] == f"{message}\n  address := {{\n  ^^^^^^^\n{HINT}"
 
 

@@ -547,3 +547,69 @@ def test_what_goes_around_over_adapters_takes_about_what_is_expected():
     around = built.yaml("tasks.yaml")["arrivals"]["un_feedback"]["around"]
     assert around["why"] == "layer.yaml has u go around"
     assert abs(around["cycles"] / ((cycles[1] - cycles[0]) / 4) - 1) < 0.25
+
+
+ROWS = """lair step(): {type} u[{n}][{z}] -> {type} un[{n}][{z}]
+{{ all (i, k) in ({n}, {z}) where 1 <= i and i <= {n} - 2 and 1 <= k and k <= {z} - 2
+    un[i][k] += u[i - 1][k] * 0.5 + u[i + 1][k] * 0.25 }}
+"""
+BLOCKS = """target: "{{ PE[1, {pes}] }}"
+placement: "{{ step[i,k] -> PE[0, i//{block}] }}"
+invocations: {times}
+tensors: {{u: {{next: un}}}}
+machine: {machine}
+"""
+
+
+def rows_of(type_, z, *, pes=5, block=1, times=3, machine="wse2"):
+    """Return a layer in which PEs with blocks of rows exchange z elements behind a first one."""
+    lair = ROWS.format(type=type_, n=pes * block, z=z + 2)
+    mapping = BLOCKS.format(pes=pes, block=block, times=times, machine=machine)
+    return given(build(lair, mapping, "route"), type_, u=(pes * block, z + 2))
+
+
+@pytest.mark.parametrize(("type_", "z", "block", "paired"), [
+    ("float16", 12, 1, True),
+    pytest.param("float16", 6, 2, True, marks=pytest.mark.wide),
+    ("float16", 11, 1, False),
+    pytest.param("float32", 12, 1, False, marks=pytest.mark.wide),
+])
+@pytest.mark.parametrize("machine", ["wse2", "ideal"])
+def test_rows_of_elements_of_16_bits_move_in_pairs(type_, z, block, paired, machine):
+    """Where they have an even number of elements; they begin at 32 bits, in each buffer."""
+    built = rows_of(type_, z, block=block, machine=machine)
+    u = np.load(built.folder / "inputs/u.npy").astype(np.float64)
+    for _ in range(3):
+        new = np.zeros_like(u)
+        new[1:-1, 1:-1] = u[:-2, 1:-1] * 0.5 + u[2:, 1:-1] * 0.25
+        u = new
+    assert np.array_equal(built.output("un"), u)
+    simd, program = built.yaml("simd.yaml"), built.program("simd/pe_compute.c")
+    streams = {name: each for name, each in simd.items() if "_halo_" in name}
+    assert len(streams) == 4
+    for each in streams.values():
+        assert each.get("paired", False) == paired
+        assert (each["sizes"], each["extents"]) == ([z // 2 if paired else z], [z])
+    assert program.count("INT32_FABRIC, INT32_OPERAND(1)") == (2 if paired else 0)
+    if paired:
+        objects = built.objects("memory.isl")
+        moved = objects["to_local"].intersect_domain(isl.UnionSet("{ [PE[x,y] -> u[i,1]] }"))
+        byte = moved.apply_range(objects["address"]).range()
+        assert byte.is_subset(isl.UnionSet("{ compute[k] : k mod 4 = 0 }"))
+
+
+def test_pairs_are_expected_to_take_what_half_as_many_elements_of_32_bits_do():
+    ways = [
+        rows_of(type_, z).yaml("tasks.yaml")["moves"]["u_halo"]["ways"]["halo"]
+        for type_, z in (("float16", 12), ("float32", 6), ("float16", 11), ("float32", 11))
+    ]
+    assert ways[0] == ways[1] < ways[2] == ways[3]
+
+
+def test_columns_of_blocks_do_not_move_in_pairs():
+    """Their elements do not lie side by side; those of rows do, and rows have an even length."""
+    built = stencil(n=12, m=12, type_="float16", placement="j//4, i//4", more="machine: wse2\n")
+    assert np.array_equal(built.output("un"), in_numpy(built, STAR))
+    simd = built.yaml("simd.yaml")
+    paired = {name.rpartition("_")[2] for name, each in simd.items() if each.get("paired")}
+    assert paired == {"north", "south"}

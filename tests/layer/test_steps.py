@@ -26,6 +26,14 @@ SUM = """lair step(): {type} u[{n}][{n}], {type} w[3][3] -> {type} un[{n}][{n}]
     un[i][j] += u[i + r - 1][j + s - 1] * w[r][s]
 }}
 """
+COLUMNS = """lair step(): {type} u[7][7][{n}] -> {type} un[7][7][{n}]
+{{
+  all (i, j, k) in (7, 7, {n}) where 1 <= i <= 5 and 1 <= j <= 5 and 1 <= k and k <= {n} - 2
+    un[i][j][k] += 0.25 * u[i][j][k] + 0.125 * u[i][j][k - 1] + 0.125 * u[i][j][k + 1]
+      + 0.125 * u[i - 1][j][k] + 0.125 * u[i + 1][j][k] + 0.125 * u[i][j - 1][k]
+      + 0.125 * u[i][j + 1][k]
+}}
+"""
 CROSS = "r + s >= 1 and r + s <= 3 and r - s <= 1 and s - r <= 1"
 
 
@@ -48,6 +56,13 @@ def sums(taps, block, *, machine="wse2", pes=3, times=3, type_="float16"):
     """Return the texts of a step that sums products over offsets, each of which is rounded."""
     return SUM.format(type=type_, n=pes * block, taps=taps), MAPPING.format(
         machine=machine, pes=pes, indices="i,j,r,s", block=block, times=times)
+
+
+def columns(_, z, *, machine="wse2", times=3, type_="float16"):
+    """Return the texts of a step of seven points on columns of z elements, one a PE of 5 x 5."""
+    mapping = MAPPING.format(machine=machine, pes=5, indices="i,j,k", block=1, times=times)
+    placement = "PE[max(0, min(4, j - 1)), max(0, min(4, i - 1))]"
+    return COLUMNS.format(type=type_, n=z + 2), mapping.replace("PE[j//1, i//1]", placement)
 
 
 def in_a_step(texts, *arguments, **options):
@@ -74,6 +89,8 @@ def in_a_step(texts, *arguments, **options):
         pytest.param(views, STAR, 32, "wse2", 6965, marks=pytest.mark.wide),
         pytest.param(sums, CROSS, 32, "wse2", 1852, marks=pytest.mark.wide),
         pytest.param(sums, CROSS, 16, "wse3", 392, marks=pytest.mark.wide),
+        pytest.param(columns, STAR, 128, "wse2", 1632, marks=pytest.mark.wide),
+        pytest.param(columns, STAR, 128, "wse3", 1611, marks=pytest.mark.wide),
     ],
 )
 def test_a_step_takes_little_more_than_a_program_by_hand(texts, taps, block, machine, by_hand):

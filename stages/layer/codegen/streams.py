@@ -151,8 +151,9 @@ class Transfer:
     ) -> None:
         """Append the configuration of the instruction for some sizes."""
         strides = (1,) if self.packed else self._local().strides
-        memory = make_operand(self.type, strides)
-        operands = tuple(Fabric(self.type) if is_fabric else memory for is_fabric in fabric)
+        type_ = self.type if self.packed else self._local().type
+        memory = make_operand(type_, strides)
+        operands = tuple(Fabric(type_) if is_fabric else memory for is_fabric in fabric)
         block.add(Configure(self.vector, None, operation, sizes, operands))
 
     def find_sizes(self, block: Block, pes: isl.Set, body: Body) -> tuple[Value, ...]:

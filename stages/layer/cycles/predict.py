@@ -191,6 +191,7 @@ def _find_facts(written: WrittenTexts, computing: Mapping[str, AnyTask]) -> Fact
         ordering=dict(_list_ordering(written, places)),
         places=places,
         amounts=count_amounts(computing, written.instances, places),
+        paired=frozenset(n for n, each in written.decisions.items() if each.paired),
     )
 
 

@@ -140,7 +140,8 @@ class Facts:
     """What the stages wrote, the `costs` of tasks, and what each of some PEs has of them.
 
     `ordering` are the cycles of loops that bring a stream into order, of those that have such.
-    `density` is the share of the elements of sparse tensors that is not zero.
+    `density` is the share of the elements of sparse tensors that is not zero; `paired` are the
+    streams of halos that have two elements in a wavelet.
     """
 
     graph: TaskGraph
@@ -154,6 +155,7 @@ class Facts:
     ordering: Mapping[str, Mapping[PE, int]]
     places: Sequence[PE]
     amounts: Mapping[str, Mapping[PE, Amount]]
+    paired: frozenset[str]
 
 
 def find_cost(facts: Facts, task: str, pe: PE) -> float:

@@ -59,6 +59,7 @@ from lairmake.stages.layer.texts.task_graph import (
     Spread,
     StoreTask,
 )
+from lairmake.stages.machine.banks import PAIR
 from lairmake.stages.movement.cost import SideLoad, find_round_cycles
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import count
@@ -343,9 +344,10 @@ def find_exchange(facts: Facts, pe: PE) -> float:
             loads: dict[str, SideLoad] = {}
             for side in sides:
                 send, receive = (name_task(verb, name, side) for verb in ("send", "receive"))
+                each = PAIR if send in facts.paired else 1
                 loads[side] = SideLoad(
-                    sent=facts.amounts[send][pe].instances,
-                    taken=facts.amounts[receive][pe].instances,
+                    sent=facts.amounts[send][pe].instances // each,
+                    taken=facts.amounts[receive][pe].instances // each,
                 )
                 found += find_order_at(facts, send, pe) + find_order_at(facts, receive, pe)
             found += find_round_cycles(

@@ -31,6 +31,7 @@ from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged
 from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.banks import PAIR
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.functions import find_index_constants, project_names
@@ -114,7 +115,7 @@ def _list_ways(
 
     Where arrays fit one after the other, they never take more.
     """
-    banks = keeping.profile.banks.words
+    banks = keeping.profile.banks.words or (0 if starts is None else PAIR)
     early = list_early(keeping)
     banked, plain = lay_out(early, starts, banks), lay_out(early)
     ends = [find_end(early, apart) for apart in (banked, plain)]

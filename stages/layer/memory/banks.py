@@ -30,7 +30,6 @@ from lairmake.stages.layer.vector.operands import (
 )
 from lairmake.stages.machine.banks import (
     WORD,
-    Banks,
     PlaceCost,
     choose_places,
     find_waits,
@@ -43,7 +42,7 @@ from lairmake.stages.poly.functions import greatest_value
 
 if TYPE_CHECKING:
     from lairmake.stages.layer.vector.options import VectorChoice
-    from lairmake.stages.layer.vector.situation import Situation
+    from lairmake.stages.layer.vector.situation import Situation, VectorCandidate
     from lairmake.stages.layer.vector.steps import VectorStep
     from lairmake.stages.machine.profile import Profile
 
@@ -251,9 +250,8 @@ def list_banked(
             continue
         domain = candidate.box.params()
         sizes = [greatest_value(n.intersect_params(domain).floor()) for n in candidate.sizes]
-        guard, outer = (None if s is None else str(s) for s in (situation.guard, candidate.outer))
         known = situation.known.intersect_params(place_of(situation))
-        values = CallValues(find_calls(known, guard, outer))
+        values = find_values(situation, candidate, known)
         steps = [step for step in choice.taken.steps if not step.looped]
         buffers = situation.files.graph.count_buffers()
         turns = count_turns(buffers)
@@ -265,7 +263,7 @@ def list_banked(
                 single=tuple(is_single(candidate.sizes[k]) for k in step.along),
                 operands=tuple(
                     turn_operand(each, turn, buffers)
-                    for each in _list_operands(name, step, memory, values)
+                    for each in list_operands(name, step, memory, values)
                 ),
                 values=values,
                 profile=profile,
@@ -273,6 +271,14 @@ def list_banked(
             for step in steps for turn in range(turns)
         ]
     return found
+
+
+def find_values(
+    situation: Situation, candidate: VectorCandidate, known: isl.Set
+) -> CallValues:
+    """Return the values of functions in the calls of an instruction, for `known` constants."""
+    guard, outer = (None if s is None else str(s) for s in (situation.guard, candidate.outer))
+    return CallValues(find_calls(known, guard, outer))
 
 
 def turn_operand(
@@ -284,9 +290,10 @@ def turn_operand(
     return replace(operand, indices=turn_buffer(operand.indices, operand.array, turn, buffers))
 
 
-def _list_operands(
+def list_operands(
     name: str, step: VectorStep, memory: OperandMemory, values: CallValues
 ) -> Iterator[BankedOperand | str]:
+    """Yield the operands of a step of a task: of those not in memory the type alone."""
     for operand in step.operands:
         if isinstance(operand, MemoryOperand):
             yield _in_tensor(operand, step, memory, values)
@@ -341,25 +348,27 @@ class RowLimits:
 def spread_over_banks(
     arrays: Sequence[ProgramArray],
     instructions: Sequence[BankedInstruction],
+    moves: Sequence[PlaceCost[ArrayPlace]],
     limits: RowLimits,
-    banks: Banks,
+    words: int,
 ) -> dict[str, ArrayPlace]:
-    """Return the shape of each array, and the bank in which it starts.
+    """Return the shape of each array, and the bank in which it starts: of so many `words`.
 
-    Instructions take no more than where arrays lie one after the other.
+    Instructions and moves take no more than where arrays lie one after the other.
     """
-    first = {name: address // WORD % banks.words for name, address in lay_out(arrays).items()}
+    first = {name: address // WORD % words for name, address in lay_out(arrays).items()}
     met = {
         operand.array
         for each in instructions
         if len(each.read) + len(each.written) > 1
         for operand in each.in_memory
     }
+    met = met.union(*(each.arrays for each in moves))
     options = {
         array.name: [
             ArrayPlace(shape, start)
-            for shape in _list_shapes(array, limits, banks)
-            for start in list_starts(first[array.name], banks.words, BYTES[array.type] // WORD)
+            for shape in _list_shapes(array, limits, words)
+            for start in list_starts(first[array.name], words, BYTES[array.type] // WORD)
         ]
         if array.name in met
         else [ArrayPlace(array.shape, first[array.name])]
@@ -373,15 +382,15 @@ def spread_over_banks(
         )
         for each in instructions
     ]
-    return choose_places(options, costs)
+    return choose_places(options, [*costs, *moves])
 
 
-def _list_shapes(array: ProgramArray, limits: RowLimits, banks: Banks) -> list[Shape]:
+def _list_shapes(array: ProgramArray, limits: RowLimits, words: int) -> list[Shape]:
     """Return the shape of an array, and those with more in one dimension, the last first."""
     shape, found = array.shape, [array.shape]
     if array.name in limits.kept:
         return found
     for k in reversed(range(1, len(shape))):
-        longer = ((*shape[:k], shape[k] + more, *shape[k + 1 :]) for more in range(1, banks.words))
+        longer = ((*shape[:k], shape[k] + more, *shape[k + 1 :]) for more in range(1, words))
         found += [s for s in longer if BYTES[array.type] * (prod(s) - prod(shape)) <= limits.most]
     return found

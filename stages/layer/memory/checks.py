@@ -30,6 +30,7 @@ from lairmake.stages.layer.texts.simd_yaml import (
     TableDecision,
 )
 from lairmake.stages.layer.vector.operands import find_calls
+from lairmake.stages.machine.banks import PAIR, WORD
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.canonical import list_maps
@@ -85,6 +86,7 @@ def _wrong(message: str, said: str, source: Source) -> UserError:
 def _list_wrong(keeping: Keeping, model: Model) -> Iterator[tuple[str, str]]:
     """Yield what is wrong, and in which object of memory.isl."""
     yield from _list_computing(keeping, model)
+    yield from _list_unpaired(model)
     for side, described in SIDES.items():
         arrays = list_adapting(keeping, side, find_uses(model, side))
         addresses = model.placed.addresses.get(f"adapter_{described.word}", {})
@@ -124,6 +126,19 @@ def _list_astray(
         if addresses.get(array.name, 0) % BYTES[array.type]:
             start = addresses[array.name]
             yield f"{array.name} begins at byte {start}, where no {array.type} may", "address"
+
+
+def _list_unpaired(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield the streams of pairs of elements that do not lie at 32 bits."""
+    addresses = model.placed.addresses.get("compute", {})
+    for name in (name for name, each in model.simd.items() if each.paired):
+        (operand,) = model.simd[name].operands
+        assert isinstance(operand, LocalDecision), "pairs lie in memory"
+        local, _, first = _find_array(operand, name, model)
+        first = first.add(_as_function(addresses.get(local, 0) // WORD))
+        odd = first.mod_val(PAIR).ne_set(NOTHING).params()
+        if not odd.is_disjoint(model.known(name)):
+            yield f"{name} moves pairs of {local}, which do not lie at 32 bits", "address"
 
 
 def _find_together(

@@ -15,6 +15,8 @@ from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
 from lairmake.stages.layer.texts.isl_files import RoutesObject, named
 from lairmake.stages.layer.texts.task_graph import Around, Move, Side
+from lairmake.stages.machine.banks import PAIR, WORD
+from lairmake.stages.machine.types import BYTES
 from lairmake.stages.mapping.layer_yaml import AROUND
 from lairmake.stages.movement.cost import SideLoad, find_around_cycles, find_round_cycles
 from lairmake.stages.movement.flow import Routes
@@ -230,11 +232,12 @@ def _list_parts(rounds: Sequence[Round]) -> list[list[Round]]:
 
 def _find_ways(moved: isl.Map, rounds: Sequence[Round], placed: PlacedLayer) -> dict[str, int]:
     """Return the cycles of a halo on the PE that has most of it, and of going around."""
+    short = BYTES[placed.layer.tensors[moved.get_tuple_name(IN)].type] == WORD
     halo = sum(
         find_round_cycles(placed.profile, {
             side: SideLoad(
-                sent=count_most(here.range_factor_domain().reverse()),
-                taken=count_most(here.range_factor_range().reverse()),
+                sent=_count_wavelets(here.range_factor_domain().reverse(), short=short),
+                taken=_count_wavelets(here.range_factor_range().reverse(), short=short),
             )
             for side, here in each.sides.items()
         })
@@ -262,6 +265,21 @@ def _find_around(moved: isl.Map, placed: PlacedLayer) -> int:
 def _are_boxes(places: isl.Map) -> bool:
     """Say whether { T[e] -> PE } has a box of elements, or none, on each PE."""
     return count_hull(bind_range(places, PE_NAMES)) == count_most(places.reverse())
+
+
+def _count_wavelets(moved: isl.Map, *, short: bool) -> int:
+    """Return the most wavelets with elements { PE -> T[e] } of a PE: those of 16 bits are `short`.
+
+    These move in pairs where rows have an even number of them, if memory is laid out for that.
+    """
+    elements = count_most(moved)
+    if not short:
+        return elements
+    last = moved.dim(isl.dim_type.out) - 1
+    rows = moved.move_dims(isl.dim_type.in_, moved.dim(IN), isl.dim_type.out, 0, last)
+    between = rows.lexmin().range_product(rows.lexmax()).range().unwrap().deltas()
+    even = between.is_subset(isl.Set(f"{{ [k] : (k + 1) mod {PAIR} = 0 }}"))
+    return elements // PAIR if even else elements
 
 
 def _name_move(tensor: str, number: int, placed: PlacedLayer) -> str:

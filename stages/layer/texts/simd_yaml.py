@@ -145,6 +145,7 @@ class Decision:
     in_turn: Annotated[
         bool, "whether steps have one configuration in turn, each before its call"
     ] = False
+    paired: Annotated[bool, "whether an element is a pair of those of the tensor"] = False
     operation: Annotated[str | None, "d op a, b, c, as pe.h says"] = None
     over: Annotated[
         tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
