@@ -515,7 +515,8 @@ tensors: {a: {next: c}}
     assert buffers(built) == ({"a": 0, "c": 1}, []) and built.output("c") == 3 * 2**4
 
 
-MIRROR = """lair m(): float32 u[480] -> float32 un[480] { all (i) in (480) un[i] += u[479 - i] * 0.5 }
+MIRROR = """lair m(): float32 u[480] -> float32 un[480]
+{ all (i) in (480) un[i] += u[479 - i] * 0.5 }
 """
 ON_A_LINE = """machine: wse2
 target: "{ PE[14, 3] }"
