@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.layer.built import MV, build
@@ -44,6 +46,19 @@ def test_what_a_later_invocation_reads_is_computed_in_all_but_the_last():
         '  y: {leaves: "{ y[i] -> [PE[1, 0] -> index[i]] }"}\n'
     )
     assert bound(lair, mapping) == {"cycles": (3 + 2) * 64 // 4 + 1, "by": "operations"}
+
+
+@pytest.mark.wide
+def test_steps_that_access_a_field_25_times_are_counted_soon():
+    """What one step needs of the one before has few pieces, which are those of the next one."""
+    folder = Path(__file__).resolve().parents[2] / "projects/stencils/seismic"
+    mapping = (folder / "layer.yaml").read_text("utf-8") + IDEAL
+    few, many = (
+        build((folder / "seismic.lair").read_text("utf-8"),
+              mapping.replace("invocations: 3", f"invocations: {times}"), "simulate").results()
+        for times in (3, 9)
+    )
+    assert many["bound"] == {**few["bound"], "cycles": 3 * few["bound"]["cycles"]}
 
 
 COPY = "lair n(): float16 x[9], float16 W[9] -> float16 y[9] {{ all (i) in (9) y[i] {} }}"

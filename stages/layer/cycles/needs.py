@@ -221,7 +221,7 @@ def _counted(
     for left in range(invocations, 0, -1):
         defining = lair.writes.intersect_range(wanted)
         here = leaving.union(_through(later, defining).domain())
-        before = wanted.union(here.apply(lair.reads)).apply(carried)
+        before = wanted.union(here.apply(lair.reads)).apply(carried).coalesce()
         times = left if before.is_equal(wanted) else 1
         for each in _whole(lair.instances, here):
             found[each.get_tuple_name()] = found.get(each.get_tuple_name(), 0) + times
