@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 #
 # A PE starts all streams of a round, one after the other. Where streams and tasks share a datapath
 # each element or command that it sends, and each element that it takes, is a cycle of it besides,
-# and the last one comes when neighbours have sent all of theirs. Else elements that move along one
-# axis come one after the other, once neighbours have started half of their streams; those of the
-# axes at once. A task follows what a PE sends along an axis, and what it takes: the first one when
-# half is done, the others one after the other.
+# and the last one comes when neighbours have sent all of theirs. Else streams along one axis come
+# one after the other, once neighbours have started half of theirs, and those of the axes at once;
+# but all that neighbours send passes one ramp, once they have started the first one. A task follows
+# what a PE sends along an axis, and what it takes: the first one when half is done, the others one
+# after the other.
 #
 # Source   codegen/exchange.py, which writes that; docs/machines.md
 
@@ -40,14 +41,17 @@ def find_round_cycles(
     """
     lanes = [[sides[side] for side in pair if side in sides] for pair in AXES.values()]
     started = sum(_start(profile, lane) for lane in lanes if lane)
-    started += sum(map(_count, sides.values())) * profile.configuration * int(in_turn)
+    streams = sum(map(_count, sides.values()))
+    started += streams * profile.configuration * int(in_turn)
     sent = sum(each.sent + bool(each.sent) for each in sides.values())
     moved = (sent + sum(each.taken for each in sides.values())) * int(profile.shared_datapath)
-    longest = max(_find_lane(profile, lane) for lane in lanes)
+    taken = sum(each.taken + bool(each.taken) for each in sides.values())
+    longest = max(started // 2 + max(_find_lane(profile, lane) for lane in lanes),
+                  started // max(1, streams) + max(sent, taken))
     travel = 2 * profile.ramp + profile.hop + profile.vector_latency
     busy = started + meanwhile + profile.vector_start_up + moved
     first = started + moved // 2 + profile.dispatch
-    waits = started + sent + travel if moved else started // 2 + longest + travel + profile.dispatch
+    waits = started + sent + travel if moved else longest + travel + profile.dispatch
     tasks = sum(bool(any(each.sent for each in lane)) + any(each.taken for each in lane)
                 for lane in lanes)
     return max(busy, first, waits) + tasks * profile.find_dispatch_next()
