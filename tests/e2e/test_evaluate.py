@@ -59,7 +59,8 @@ def test_what_is_no_layer_is_refused(space):
 
 
 @pytest.mark.parametrize(
-    "option", [[], ["--broadcast"], ["--multicast"], ["--programs"], ["--json"]])
+    "option", [[], ["--broadcast"], ["--multicast"], ["--programs"], ["--stencils"],
+               ["--json"]])
 def test_documents_are_written_in_the_repository_of_lairmake_only(space, option):
     before = space.files()
     run = space.run("evaluate", *option)

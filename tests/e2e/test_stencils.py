@@ -1,5 +1,7 @@
 """The layers of projects/stencils: values are those of NumPy, texts those that are committed."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,13 @@ from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from tests.e2e.conftest import ROOT
+from tools.evaluation import stencils
+from tools.evaluation.measure import case_of
 
 pytestmark = pytest.mark.xdist_group("stencils")
 STENCILS = sorted(path.parent.name for path in (ROOT / "projects/stencils").glob("*/layer.yaml"))
 COMMITTED = "star2d_1"
+DOCUMENT = (ROOT / "docs/stencils.md").read_text(encoding="utf-8")
 
 
 def at(field, reach, *offsets):
@@ -171,3 +176,34 @@ def test_texts_of_the_committed_layer_are_those_that_a_build_writes(built):
     assert kept.keys() == {path.name for path in cache.iterdir() if path.is_file()} <= written
     assert kept == {name: (cache / name).read_bytes() for name in kept}, (
         f"rm -rf cache/stencils/{COMMITTED}; ./do stencils/{COMMITTED}")
+
+
+def test_the_document_quotes_texts_that_a_build_writes(built):
+    folder, _ = built(COMMITTED)
+    places = ROOT / "projects/stencils" / COMMITTED, ROOT / "cache/stencils" / COMMITTED
+    files = [path for place in places for path in place.iterdir() if path.is_file()]
+    files.append(folder / "build/simd/pe_compute.c")
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    quoted = re.findall(r"^```\w*\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
+    assert len(quoted) >= 15
+    assert [block for block in quoted if not any(block in text for text in texts)] == []
+
+
+def test_the_document_has_all_layers_with_their_comments():
+    cases = {name: case_of(name, ROOT / "projects/stencils" / name) for name in STENCILS}
+    said = re.findall(r"^- \[(\w+)\]\(\.\./projects/stencils/\w+\): (.*)$", DOCUMENT, re.MULTILINE)
+    assert dict(said) == {name: stencils.comment_of(case) for name, case in cases.items()}
+    rows = re.findall(r"^\| (\w+) \| \d+ \| [^|]+(?: \| \d+){7} \|$", DOCUMENT, re.MULTILINE)
+    assert rows == STENCILS
+    published = re.findall(r"^\| (\w+) \| [^|]+ \| (wse\d) \| (\d+) \|", DOCUMENT, re.MULTILINE)
+    assert published == [(row.layer, row.machine, str(row.cycles))
+                         for row in stencils.list_published()]
+
+
+@pytest.mark.wide
+def test_the_table_of_the_document_has_what_steps_take(tmp_path):
+    """One row of it; all of it takes as long as writing it."""
+    case = case_of(COMMITTED, ROOT / "projects/stencils" / COMMITTED)
+    found = {(COMMITTED, machine): stencils.measure_step(each, tmp_path) for machine, each in
+             zip(stencils.MACHINES, stencils.on_machines(case), strict=True)}
+    assert stencils.steps_table(found).splitlines()[-1] in DOCUMENT.splitlines()

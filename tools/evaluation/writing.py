@@ -28,6 +28,7 @@ from tools.evaluation import (
     multicast,
     placements,
     programs,
+    stencils,
     sweeps,
     trials,
 )
@@ -35,6 +36,7 @@ from tools.evaluation.measure import Case, case_of, measure, on_machine
 
 T = TypeVar("T")
 CATALOGUE = "catalogue/"
+STENCILS = "stencils/"
 MACHINES = ("wse2", "ideal")
 
 
@@ -52,6 +54,8 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
         return _count(command, options, words)
     if options["multicast"]:
         return _without_multicast(command, options, words)
+    if options["stencils"]:
+        return _over_time(command, options, words)
     if options["placements"]:
         return _without_placements(command, options, words)
     if options["chosen"]:
@@ -114,6 +118,31 @@ def _without_multicast(command: LayerCommand, options: Options, words: list[str]
         print_json(as_data(found))
     elif words:
         print(multicast.layers_table(found))
+    return 0
+
+
+def _over_time(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Measure steps of stencils, and print or write what they take."""
+    chosen = list_layers(command, words)
+    known = [layer for layer in chosen if words or layer.name.startswith(STENCILS)]
+    cases = [case_of(layer.name.removeprefix(STENCILS), layer.path) for layer in known]
+    places = [(case.name, machine) for case in cases for machine in stencils.MACHINES]
+    by_name = {case.name: case for case in cases}
+    rows = [row for row in stencils.list_published() if row.layer in by_name]
+    every = [each for case in cases for each in stencils.on_machines(case)]
+    every += [stencils.as_published(by_name[row.layer], row) for row in rows]
+    steps = list(_each(every, stencils.measure_step))
+    found = dict(zip(places, steps, strict=False))
+    published = steps[len(places):]
+    if not words:
+        comments = {case.name: stencils.comment_of(case) for case in cases}
+        text = stencils.document(comments, found, published)
+        write(Path.cwd() / "docs", "stencils", text, {})
+    if options["json"]:
+        print_json([{"layer": name, "machine": machine, **as_data(step)}
+                    for (name, machine), step in found.items()])
+    elif words:
+        print(stencils.steps_table(found))
     return 0
 
 

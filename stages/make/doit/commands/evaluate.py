@@ -29,6 +29,9 @@ PLACEMENTS = option(
 PROGRAMS = option(
     "programs", "run programs on the virtual machine, and write docs/machine_cycles.md",
 )
+STENCILS = option(
+    "stencils", "measure steps of the layers below projects/stencils, and write docs/stencils.md",
+)
 
 
 class Evaluate(LayerCommand):
@@ -42,7 +45,7 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PLACEMENTS, PROGRAMS)
+    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PLACEMENTS, PROGRAMS, STENCILS)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write the results."""
