@@ -12,6 +12,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from lairmake.stages.poly.canonical import (
+    MOST_MERGED,
     DimensionNames,
     Needed,
     describe_anew,
@@ -582,6 +583,40 @@ def write_disjuncts(
     What the context, a set of symbolic constants, implies is not said. What is found out of
     constraints is added to `known`, and not asked again. Raises TooManyOperations.
     """
+    return [
+        text for part in _list_by_step(single)
+        for text in _write_merged(part, given, known, context)
+    ]
+
+
+def _list_by_step(single: Single) -> list[Single]:
+    """Return a relation to pairs of points of one space by the step from one to the other.
+
+    Steps to several sides have a conjunction in common, but no simple one. What has more than
+    `MOST_MERGED` steps is not parted.
+    """
+    if not isinstance(single, isl.Map) or not single.range_is_wrapping():
+        return [single]
+    pairs = single.get_space().range().unwrap()
+    if not pairs.domain().is_equal(pairs.range()):
+        return [single]
+    steps, found = single.range().unwrap().deltas().drop_unused_params(), list[Single]()
+    if steps.dim(PARAM) or not steps.is_bounded():
+        return [single]
+    between = isl.Map.universe(pairs).deltas_map()
+    while not steps.is_empty():
+        if len(found) == MOST_MERGED:
+            return [single]
+        step = isl.Set.from_point(steps.sample_point())
+        found.append(single.intersect_range(between.intersect_range(step).domain()))
+        steps = steps.subtract(step)
+    return found if len(found) > 1 else [single]
+
+
+def _write_merged(
+    single: Single, given: DimensionNames, known: Needed, context: isl.Set | None
+) -> list[str]:
+    """Return the texts of `write_disjuncts`, of as few disjuncts as are found."""
     flat = gather(_flat(single))
     shape = _shape(single.get_space(), flat, given)
     names = [*flat.get_var_names_not_none(PARAM), *shape.names]

@@ -614,3 +614,17 @@ def test_columns_of_blocks_do_not_move_in_pairs():
     simd = built.yaml("simd.yaml")
     paired = {name.rpartition("_")[2] for name, each in simd.items() if each.get("paired")}
     assert paired == {"north", "south"}
+
+
+def test_what_is_exchanged_is_said_by_side_and_alike_on_all_pes():
+    """A PE in the middle has neighbours on all sides, and one at an end needs as much of its own.
+    """
+    built = stencil()
+    moves = (built.cache / "adapted.isl").read_text("utf-8").partition("moves := ")[2]
+    steps = [line.partition(" -> [")[2].partition("]]")[0] for line in moves.splitlines()[1:-1]]
+    assert len(steps) >= 4 and not any("'" in step for step in steps)
+    instances = built.objects("instances.isl")
+    for side in ("east", "west", "south", "north"):
+        for task in ("send", "receive"):
+            access = instances[f"{task}_u_halo_{side}_access"]
+            assert access.is_equal(isl.UnionMap("{ index[i, j] -> u[i, j] }"))

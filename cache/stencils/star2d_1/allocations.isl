@@ -3,7 +3,9 @@
 # to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8).
 
 accessed := {
-  PE[x, y] -> u[i, j] : 0 <= x <= 1 and 0 <= y <= 1 and 2i >= 2 + 9y and 9y - 1 <= i <= 9 + 9y and i <= 17 and 0 <= j <= 17 and 9x - 1 + 9y - i <= j <= 17 + 9x + 8y - i and 9x - 1 <= j <= 9 + 9x and 9x - 9 - 8y + i <= j <= 25 + 8y - i and 9y - i <= j <= 9 + 9x - 9y + i and i - 8 - 9y <= j <= 17 - 9y + i and j >= i - 16;
+  PE[x, y] -> u[i, j] : 1 <= i <= 16 and 9y <= i <= 8 + 9y and 0 <= j <= 15 and 9x - 1 <= j <= 7 + 9x;
+  PE[x, y] -> u[i, j] : x <= 1 and 1 <= i <= 16 and 9y <= i <= 8 + 9y and 2 <= j <= 17 and 9x - 1 <= j <= 9 + 9x;
+  PE[x, y] -> u[i, j] : y <= 1 and 2 <= i <= 17 and 9y - 1 <= i <= 9 + 9y and 1 <= j <= 16 and 9x <= j <= 8 + 9x;
   PE[x, y] -> u[i, j] : y <= 1 and 9y - 1 <= i <= 7 + 9y and i >= 0 and 1 <= j <= 16 and 9x <= j <= 8 + 9x;
   PE[x, y] -> un[i, j] : 0 <= x <= 1 and 0 <= y <= 1 and 9y <= i <= 8 + 9y and 9x <= j <= 8 + 9x
 };
@@ -11,9 +13,9 @@ accessed := {
 local := { u_local[i, j, k] : 0 <= i <= 1 and 0 <= j <= 9 and 0 <= k <= 9 };
 
 to_local := {
-  [PE[x, y] -> u[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_2[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_3[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_4[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> un[i, j]] -> u_local[1, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1
+  [PE[x, y] -> u[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_2[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_3[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_4[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> un[i, j]] -> u_local[1, i - 8y, j - 8x] : 0 <= x <= 1
 };

@@ -2,14 +2,6 @@
 # T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 # T_access: { [i] -> element }, eq. (26).
 
-context := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
-
-context2 := [PE_X, PE_Y] -> { : PE_X = 1 and 0 <= PE_Y <= 1 };
-
-context3 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 1 and PE_Y = 0 };
-
-context4 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 1 and PE_Y = 1 };
-
 init_un_compression := { [i, j] -> un[i, j] };
 
 init_un := [PE_X, PE_Y] -> { [i, j] : 0 <= PE_X <= 1 and 0 <= PE_Y <= 1 and 9PE_Y <= i <= 8 + 9PE_Y and 9PE_X <= j <= 8 + 9PE_X };
@@ -30,72 +22,48 @@ compute_star_access := {
 
 send_u_halo_east_compression := { [i] -> index[i, 8] };
 
-send_u_halo_east := [PE_Y] -> {
-  [i] : PE_Y = 0 and 1 <= i <= 8;
-  [i] : PE_Y = 1 and 9 <= i <= 16
-} * context;
+send_u_halo_east := [PE_X, PE_Y] -> { [i] : PE_X = 0 and 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y };
 
-send_u_halo_east_access := [PE_Y] -> {
-  [i] -> u[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  [i] -> u[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context;
+send_u_halo_east_access := { [i] -> u[i, 8] };
 
 receive_u_halo_east_compression := { [i] -> index[i, 8] };
 
-receive_u_halo_east := [PE_Y] -> {
-  [i] : PE_Y = 0 and 1 <= i <= 8;
-  [i] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+receive_u_halo_east := [PE_X, PE_Y] -> { [i] : PE_X = 1 and 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y };
 
-receive_u_halo_east_access := [PE_Y] -> {
-  [i] -> u[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  [i] -> u[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+receive_u_halo_east_access := { [i] -> u[i, 8] };
 
 send_u_halo_west_compression := { [i] -> index[i, 9] };
 
-send_u_halo_west := [PE_Y] -> {
-  [i] : PE_Y = 0 and 1 <= i <= 8;
-  [i] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+send_u_halo_west := [PE_X, PE_Y] -> { [i] : PE_X = 1 and 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y };
 
-send_u_halo_west_access := [PE_Y] -> {
-  [i] -> u[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  [i] -> u[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+send_u_halo_west_access := { [i] -> u[i, 9] };
 
 receive_u_halo_west_compression := { [i] -> index[i, 9] };
 
-receive_u_halo_west := [PE_Y] -> {
-  [i] : PE_Y = 0 and 1 <= i <= 8;
-  [i] : PE_Y = 1 and 9 <= i <= 16
-} * context;
+receive_u_halo_west := [PE_X, PE_Y] -> { [i] : PE_X = 0 and 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y };
 
-receive_u_halo_west_access := [PE_Y] -> {
-  [i] -> u[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  [i] -> u[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context;
+receive_u_halo_west_access := { [i] -> u[i, 9] };
 
 send_u_halo_south_compression := { [i] -> index[8, i] };
 
-send_u_halo_south := [PE_X] -> { [i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context3;
+send_u_halo_south := [PE_X, PE_Y] -> { [i] : PE_Y = 0 and 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X };
 
-send_u_halo_south_access := [PE_X] -> { [i] -> u[8, i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context3;
+send_u_halo_south_access := { [i] -> u[8, i] };
 
 receive_u_halo_south_compression := { [i] -> index[8, i] };
 
-receive_u_halo_south := [PE_X] -> { [i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context4;
+receive_u_halo_south := [PE_X, PE_Y] -> { [i] : PE_Y = 1 and 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X };
 
-receive_u_halo_south_access := [PE_X] -> { [i] -> u[8, i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context4;
+receive_u_halo_south_access := { [i] -> u[8, i] };
 
 send_u_halo_north_compression := { [i] -> index[9, i] };
 
-send_u_halo_north := [PE_X] -> { [i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context4;
+send_u_halo_north := [PE_X, PE_Y] -> { [i] : PE_Y = 1 and 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X };
 
-send_u_halo_north_access := [PE_X] -> { [i] -> u[9, i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context4;
+send_u_halo_north_access := { [i] -> u[9, i] };
 
 receive_u_halo_north_compression := { [i] -> index[9, i] };
 
-receive_u_halo_north := [PE_X] -> { [i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context3;
+receive_u_halo_north := [PE_X, PE_Y] -> { [i] : PE_Y = 0 and 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X };
 
-receive_u_halo_north_access := [PE_X] -> { [i] -> u[9, i] : 1 <= i <= 16 and 9PE_X <= i <= 8 + 9PE_X } * context3;
+receive_u_halo_north_access := { [i] -> u[9, i] };

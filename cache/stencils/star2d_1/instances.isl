@@ -13,7 +13,7 @@ context4 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 1 and PE_Y = 0 };
 
 context5 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 1 and PE_Y = 1 };
 
-init_un := [PE_X, PE_Y] -> { un[i, j] : 9PE_Y <= i <= 8 + 9PE_Y and 9PE_X <= j <= 8 + 9PE_X } * context;
+init_un := [PE_X, PE_Y] -> { un[i, j] : 0 <= PE_X <= 1 and 8PE_Y <= i <= 9 + 8PE_Y and 9PE_Y <= i <= 8 + 9PE_Y and 9PE_X <= j <= 8 + 9PE_X };
 
 init_un_known := { : } * context;
 
@@ -31,74 +31,50 @@ compute_star_access := {
   star[i, j] -> un[i, j]
 };
 
-send_u_halo_east := [PE_Y] -> {
-  index[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+send_u_halo_east := [PE_Y] -> { index[i, 8] : 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y } * context2;
 
 send_u_halo_east_known := { : } * context2;
 
-send_u_halo_east_access := [PE_Y] -> {
-  index[i, 8] -> u[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 8] -> u[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+send_u_halo_east_access := { index[i, j] -> u[i, j] };
 
-receive_u_halo_east := [PE_Y] -> {
-  index[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context3;
+receive_u_halo_east := [PE_Y] -> { index[i, 8] : 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y } * context3;
 
 receive_u_halo_east_known := { : } * context3;
 
-receive_u_halo_east_access := [PE_Y] -> {
-  index[i, 8] -> u[i, 8] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 8] -> u[i, 8] : PE_Y = 1 and 9 <= i <= 16
-} * context3;
+receive_u_halo_east_access := { index[i, j] -> u[i, j] };
 
-send_u_halo_west := [PE_Y] -> {
-  index[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context3;
+send_u_halo_west := [PE_Y] -> { index[i, 9] : 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y } * context3;
 
 send_u_halo_west_known := { : } * context3;
 
-send_u_halo_west_access := [PE_Y] -> {
-  index[i, 9] -> u[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 9] -> u[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context3;
+send_u_halo_west_access := { index[i, j] -> u[i, j] };
 
-receive_u_halo_west := [PE_Y] -> {
-  index[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+receive_u_halo_west := [PE_Y] -> { index[i, 9] : 1 <= i <= 16 and 9PE_Y <= i <= 8 + 9PE_Y } * context2;
 
 receive_u_halo_west_known := { : } * context2;
 
-receive_u_halo_west_access := [PE_Y] -> {
-  index[i, 9] -> u[i, 9] : PE_Y = 0 and 1 <= i <= 8;
-  index[i, 9] -> u[i, 9] : PE_Y = 1 and 9 <= i <= 16
-} * context2;
+receive_u_halo_west_access := { index[i, j] -> u[i, j] };
 
 send_u_halo_south := [PE_X] -> { index[8, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context4;
 
 send_u_halo_south_known := { : } * context4;
 
-send_u_halo_south_access := [PE_X] -> { index[8, j] -> u[8, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context4;
+send_u_halo_south_access := { index[i, j] -> u[i, j] };
 
 receive_u_halo_south := [PE_X] -> { index[8, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context5;
 
 receive_u_halo_south_known := { : } * context5;
 
-receive_u_halo_south_access := [PE_X] -> { index[8, j] -> u[8, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context5;
+receive_u_halo_south_access := { index[i, j] -> u[i, j] };
 
 send_u_halo_north := [PE_X] -> { index[9, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context5;
 
 send_u_halo_north_known := { : } * context5;
 
-send_u_halo_north_access := [PE_X] -> { index[9, j] -> u[9, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context5;
+send_u_halo_north_access := { index[i, j] -> u[i, j] };
 
 receive_u_halo_north := [PE_X] -> { index[9, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context4;
 
 receive_u_halo_north_known := { : } * context4;
 
-receive_u_halo_north_access := [PE_X] -> { index[9, j] -> u[9, j] : 1 <= j <= 16 and 9PE_X <= j <= 8 + 9PE_X } * context4;
+receive_u_halo_north_access := { index[i, j] -> u[i, j] };

@@ -8,11 +8,11 @@
 local := { u_local[i, j, k] : 0 <= i <= 1 and 0 <= j <= 9 and 0 <= k <= 11 };
 
 to_local := {
-  [PE[x, y] -> u[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_2[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_3[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> u_4[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1;
-  [PE[x, y] -> un[i, j]] -> u_local[1, i - 8y, j - 8x] : 0 <= x <= 1 and 0 <= y <= 1
+  [PE[x, y] -> u[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_2[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_3[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> u_4[i, j]] -> u_local[0, i - 8y, j - 8x] : 0 <= x <= 1;
+  [PE[x, y] -> un[i, j]] -> u_local[1, i - 8y, j - 8x] : 0 <= x <= 1
 };
 
 lifetime := {

@@ -250,12 +250,22 @@ def send_halo(sources: InvokedSources, task: SendHalo) -> Invoked:
         order = order.apply_domain(isl.Map.from_union_map(source))
         name = order.get_tuple_name(isl.dim_type.in_)
         order = rename(order, sources.graph.swapped.get(name, name))
-    return move(order)
+    return _exchange(order)
 
 
 def receive_halo(sources: InvokedSources, task: ReceiveHalo) -> Invoked:
     """Return { index[e] : PE takes T[e], which moves to a side }, and which T[e]."""
-    return move(find_order(task.move, task.to, sources.routes, sent=False))
+    return _exchange(find_order(task.move, task.to, sources.routes, sent=False))
+
+
+def _exchange(order: isl.Map) -> Invoked:
+    """Return what `move` does of { T[e] -> [PE -> index[e]] }, and { index[e] -> T[e] } for all e.
+    """
+    found = move(order)
+    index = found.instances.get_space().map_from_set()
+    named = isl.Map.identity(index).set_tuple_name(
+        isl.dim_type.out, order.get_tuple_name(isl.dim_type.in_))
+    return replace(found, access=named) if at_pe(order).is_subset(named) else found
 
 
 def _own_rows(sources: InvokedSources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:
