@@ -27,7 +27,7 @@ from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
 GROUPS = {
-    "compiling": (compiling.sizes, compiling.cold, compiling.null),
+    "compiling": (compiling.sizes, compiling.wafer, compiling.cold, compiling.null),
     "make": (making.thousand, making.listed, making.reverts),
     "sweeping": (sweeping.sixty,),
     "simulating": (simulating.fc4096, simulating.fc8192),

@@ -2,6 +2,8 @@
 
 import shutil
 
+import yaml
+
 from lairmake.stages.layer.texts.results_json import read_results
 from tests.bench.process import ROOT, run
 
@@ -61,6 +63,16 @@ def conv2d(folder, channels, n, machine, sparse):
     (layer / "conv2d.lair").write_text(CONV2D_LAIR, encoding="utf-8")
     text = CONV2D.format(channels=channels, n=n, machine=machine, sparse=str(sparse).lower())
     (layer / "layer.yaml").write_text(text, encoding="utf-8")
+    return layer
+
+
+def jacobi(folder, columns, rows):
+    """Copy stencils/jacobi of projects/, for columns x rows PEs with a column of elements each."""
+    layer = shipped(folder, "stencils/jacobi")
+    mapping = yaml.safe_load((layer / "layer.yaml").read_text(encoding="utf-8"))
+    mapping["sizes"] |= {"M": rows, "N": columns}
+    mapping["target"] = f"{{ PE[{columns}, {rows}] }}"
+    (layer / "layer.yaml").write_text(yaml.safe_dump(mapping), encoding="utf-8")
     return layer
 
 
