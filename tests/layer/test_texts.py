@@ -89,7 +89,7 @@ def keys_by_paragraph(data):
 
 def add_keys(found, key, record):
     for inner, part in record.items() if isinstance(record, dict) else ():
-        if inner in ("chunks", "early", "held", "window") and isinstance(part, dict):
+        if inner in ("around", "chunks", "early", "held", "window") and isinstance(part, dict):
             found.setdefault(inner, set())
             add_keys(found, inner, part)
         else:
