@@ -60,6 +60,16 @@ def test_pairs_that_do_not_lie_at_32_bits_are_refused():
     assert found.partition("error: ")[2] == f"{message}\n  address := {{\n  ^^^^^^^\n{HINT}"
 
 
+def test_what_is_no_stream_of_elements_in_memory_moves_in_no_pairs():
+    lair = ROWS.format(type="float16", n=5, z=12)
+    built = build(lair, BLOCKS.format(pes=5, block=1, times=3, machine="wse2"), "simd", copy="no")
+    path = built.cache / "simd.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("init_un:\n", "init_un:\n  paired: true\n"), encoding="utf-8")
+    with pytest.raises(UserError, match="init_un is no stream of elements in memory"):
+        built.through("render")
+
+
 def test_a_place_beyond_memory_is_refused():
     built = build(*two(), "simd", copy="beyond")
     path = built.cache / "memory.isl"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from lairmake.stages.diagnose import Source
+from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.mapping.records import (
     Absent,
     Key,
@@ -14,7 +14,7 @@ from lairmake.stages.mapping.records import (
     explain,
     read_records,
 )
-from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.mapping.yaml_text import read_document, write_document
 
 DECISIONS_TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
 
@@ -162,7 +162,12 @@ Decisions = Mapping[str, Decision]
 
 def read_decisions(source: Source) -> Decisions:
     """Return what simd.yaml says of each task. Raises UserErrors where it was edited wrongly."""
-    return read_records(source, Decision)
+    found = read_records(source, Decision)
+    for name, each in found.items():
+        if each.paired and [type(operand) for operand in each.operands] != [LocalDecision]:
+            span = read_document(source).keys.get((name, "paired"))
+            raise UserError(f"{name} is no stream of elements in memory", span, "undo the edit")
+    return found
 
 
 def write_decisions(decisions: Decisions) -> str:
