@@ -14,7 +14,7 @@ from lairmake.stages.layer.routes.exchanges import TOWARDS
 from lairmake.stages.layer.routes.feedback import choose_way, find_astray
 from lairmake.stages.layer.routes.placement import PlacedLayer, Routed, Streams, join
 from lairmake.stages.layer.texts.isl_files import RoutesObject, named
-from lairmake.stages.layer.texts.task_graph import Around, Move, Side
+from lairmake.stages.layer.texts.task_graph import Move, Side, WayAround
 from lairmake.stages.machine.banks import PAIR, WORD
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.mapping.layer_yaml import AROUND
@@ -167,7 +167,7 @@ def explain_around(streams: Streams) -> Streams:
         own = isl.UnionMap.from_map(source).apply_range(placed.computed)
         moved = isl.Map.from_union_map(find_astray(own, from_domain(placed.needed, tensor)))
         reason = _find_reason(moved, isl.Map.from_union_map(own), pes)
-        around = Around(
+        around = WayAround(
             cycles=_find_around(moved, placed), why=reason or f"layer.yaml has {tensor} go around"
         )
         for name, arrival in arrivals.items():

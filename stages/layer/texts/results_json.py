@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.fabric.outcome import Probed
 from lairmake.stages.fabric.usage import UsageTotals
-from lairmake.stages.layer.texts.task_graph import Around
+from lairmake.stages.layer.texts.task_graph import WayAround
 from lairmake.stages.machine.host import HostLink
 from lairmake.stages.mapping.records import (
     as_data,
@@ -144,7 +144,7 @@ class Results:
     doubled: Doubled | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
     host: HostLink | None = None
-    around: Mapping[str, Around] | None = None
+    around: Mapping[str, WayAround] | None = None
 
 
 def read_results(text: str) -> Results:

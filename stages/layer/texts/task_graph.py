@@ -378,7 +378,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class WayAround:
     """What PEs need of each other in the next invocation, and adapters bring."""
 
     cycles: Annotated[int, "what that takes in an invocation, roughly"]
@@ -405,7 +405,7 @@ class Arrival:
     ] = field(default_factory=dict)
     feedback: Annotated[str | None, "the tensor that comes back"] = None
     around: Annotated[
-        Around | None, "what it takes that it comes back for the next invocation, and is no halo"
+        WayAround | None, "what it takes that it comes back for the next invocation, and is no halo"
     ] = None
     part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
     chunks: Annotated[
