@@ -15,6 +15,11 @@ PATIENCE = 30
 """How many seconds may pass before files are watched again."""
 
 
+def hear_interrupts():
+    """Hear interrupts, which a shell lets all ignore that it runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def watching(small):
     """The space, in which a task of a user comes after the layer, watched."""
@@ -24,7 +29,7 @@ def watching(small):
     with (small.root / "printed").open("w") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "doit", "watch", "after"], cwd=small.root, stdout=out,
-            stderr=subprocess.STDOUT, start_new_session=True,
+            stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=hear_interrupts,
             env={**os.environ, "PYTHONPATH": str(small.modules)},
         )
     small.process = process
