@@ -97,7 +97,8 @@ class ShapedInstruction:
 
     `begun` says in how many calls operands begin at some words of their arrays. It takes some
     cycles more than the least where it waits for no bank, `excess`, and `of_wait` for each wait in
-    one of the calls.
+    one of the calls. By the words at which arrays start, `known` has the waits of all calls, and
+    `at_least` some of them, of which there are more.
     """
 
     begun: Mapping[tuple[int, ...], int]
@@ -105,13 +106,13 @@ class ShapedInstruction:
     excess: Fraction
     of_wait: Fraction
     known: dict[tuple[int, ...], int] = field(default_factory=dict)
-    least: dict[tuple[int, ...], int] = field(default_factory=dict)
+    at_least: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def sum_waits(self, starts: tuple[int, ...], every: int, most: float) -> int:
         """Return the cycles in which all calls wait, where arrays start at some of so many words;
         or at least `most` of them, where there are more.
         """
-        waits = self.least.get(starts, 0)
+        waits = self.at_least.get(starts, 0)
         if waits >= most:
             return waits
         waits = 0
@@ -119,7 +120,7 @@ class ShapedInstruction:
             at = [(w + s) % every for w, s in zip(words, starts, strict=True)]
             waits += often * self.count_waits(at)
             if waits >= most:
-                self.least[starts] = waits
+                self.at_least[starts] = waits
                 return waits
         self.known[starts] = waits
         return waits

@@ -588,10 +588,16 @@ def meets(
     link: SearchLink, writer: CandidateCoordinate, reader: CandidateCoordinate, question: Question
 ) -> bool:
     """Say whether what is needed is on the lanes on which all of it is computed."""
+    return bool(_pair_lanes(link, writer, reader, question).range().is_subset(SAME))
+
+
+def _pair_lanes(
+    link: SearchLink, writer: CandidateCoordinate, reader: CandidateCoordinate, question: Question
+) -> isl.Map:
+    """Return { T[e] -> [[c] -> [d]] } of what is computed on one lane, and needed on another."""
     writes = question.writes[link.writer, link.tensor]
     computed = writes.reverse().apply_range(writer.relation)
-    needed = link.needs.reverse().apply_range(reader.relation)
-    return bool(computed.range_product(needed).range().is_subset(SAME))
+    return computed.range_product(link.needs.reverse().apply_range(reader.relation))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -610,12 +616,9 @@ def find_halo(
     link: SearchLink, writer: CandidateCoordinate, reader: CandidateCoordinate, question: Question
 ) -> CandidateHalo | None:
     """Return the halo of a link along an axis; None where what is needed is far, or on several."""
-    writes = question.writes[link.writer, link.tensor]
-    computed = writes.reverse().apply_range(writer.relation)
-    needed = link.needs.reverse().apply_range(reader.relation)
-    both = computed.range_product(needed)
+    both = _pair_lanes(link, writer, reader, question)
     steps = both.range().unwrap().deltas()
-    if not computed.is_single_valued() or not steps.is_subset(NEAR):
+    if not both.range_factor_domain().is_single_valued() or not steps.is_subset(NEAR):
         return None
     further, back = (
         both.intersect_range(isl.Set(f"{{ [[c] -> [d]] : {order} }}")).range_factor_domain()

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 # to zero as it is computed, and nothing is read or written for it before; only elements that the
 # statement does not compute get their zero.
 #
-# 0 + x is x, but for -0, which sums never are (IEEE 754, 6.3). 0 + (x + y) is (0 + x) + y: so zero
-# is added to the first product of a sum of products, in the same instruction.
+# 0 + x is x, but for -0: a sum that begins as zero is never -0, as long as no fused product is too
+# small for its type (IEEE 754, 6.3). 0 + (x + y) is (0 + x) + y: so zero is added to the first
+# product of a sum of products, in the same instruction.
 
 MOST_TAPS = 16
 """The most instances of an element of which the first is told from the others."""
